@@ -1,0 +1,10 @@
+import { cpSync, globSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** Second half of `npm run build`: tsc writes only what it compiles, so what is read at run time is copied beside it. */
+const ROOT = resolve(import.meta.dirname, '..');
+const ASSETS = ['src/**/*.{sql,lua,html}', 'demo/**/*.{html,css,svg,js}'];
+
+const files = globSync(ASSETS, { cwd: ROOT });
+for (const file of files) cpSync(join(ROOT, file), join(ROOT, 'dist', file), { recursive: true });
+console.log(`copied ${files.length} assets to dist/`);
