@@ -1,0 +1,54 @@
+/**
+ * Who may import what. `room` and `may` are paths from the root (a folder covers what is inside), names of packages, or
+ * `node:*`. The first room that a file lies in counts, so exceptions come first. `typesOnly` rooms vanish when run.
+ */
+export interface Border {
+  room: string;
+  may: string[];
+  typesOnly?: boolean;
+}
+
+const RULES = ['src/core', 'protocol'];
+const USE_CASES = ['src/ports.ts', ...RULES, 'src/errors.ts', 'src/metrics.ts'];
+const ADAPTER = [...USE_CASES, 'src/log.ts', 'node:*'];
+const EDGE = ['src/services', ...USE_CASES, 'src/log.ts', 'node:*'];
+
+export const BORDERS: Border[] = [
+  { room: 'protocol/codec-msgpack.ts', may: ['protocol', 'msgpackr'] },
+  { room: 'protocol', may: ['protocol'] },
+  { room: 'client/react.ts', may: ['client', 'protocol', 'react'] },
+  { room: 'client', may: ['client', 'protocol'] },
+  { room: 'demo', may: ['demo', 'client', 'protocol'] },
+
+  // Pure: no clock, no randomness, no I/O. The compact frames are the edge's affair.
+  { room: 'src/core', may: RULES },
+  { room: 'src/ports.ts', may: RULES, typesOnly: true },
+  { room: 'src/truth', may: ['src/truth', 'mysql2', ...ADAPTER] },
+  { room: 'src/state', may: ['src/state', 'ioredis', ...ADAPTER] },
+  { room: 'src/services', may: ['src/services', ...USE_CASES] },
+  { room: 'src/gateway', may: ['src/gateway', 'ws', ...EDGE] },
+  { room: 'src/api', may: ['src/api', 'hono', '@hono/node-server', ...EDGE] },
+  { room: 'src/jobs', may: ['src/jobs', 'src/services', ...USE_CASES, 'src/log.ts'] },
+  { room: 'src/cli', may: ['src/cli', 'src/config.ts', 'src/errors.ts', ...RULES, 'commander', 'jose', 'node:*'] },
+  { room: 'src/errors.ts', may: ['protocol'] },
+  { room: 'src/log.ts', may: ['src/errors.ts', 'pino'] },
+  { room: 'src/metrics.ts', may: ['prom-client'] },
+  { room: 'src/config.ts', may: ['protocol', 'src/errors.ts', 'node:*'] },
+  { room: 'src/main.ts', may: ['src/app.ts', 'src/config.ts', 'src/log.ts', 'src/errors.ts', 'node:*'] },
+  { room: 'src/app.ts', may: ['src', 'protocol', 'node:*'] },
+
+  // A black box: knows the wire and nothing of the server.
+  { room: 'loadtest', may: ['loadtest', 'protocol', 'client', 'ws', 'node:*'] },
+];
+
+/** Nothing of the product, and no tool, is built on tests. */
+export const NEVER_IMPORTED = 'test';
+
+export function liesIn(path: string, room: string): boolean {
+  if (room === 'node:*') return path.startsWith('node:');
+  return path === room || path.startsWith(`${room}/`);
+}
+
+export function borderOf(file: string): Border | undefined {
+  return BORDERS.find(({ room }) => liesIn(file, room));
+}

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Programs that some tests need and that npm cannot bring: by what command they are called, and what Debian package has them. */
+const PROGRAMS = {
+  chromium: { commands: ['chromium', 'chromium-browser', 'google-chrome'], packages: ['chromium'] },
+  mariadb: { commands: ['mariadbd'], packages: ['mariadb-server'] },
+  redis: { commands: ['redis-server', 'valkey-server'], packages: ['redis-server'] },
+} as const;
+
+export type Program = keyof typeof PROGRAMS;
+
+/** A program to be run, or why there is none: the reason to skip the test with, as in `t.skip(chromium.reason)`. */
+export type Found = { readonly path: string } | { readonly reason: string };
+
+// Chromium is about 100 MB and its libraries as much again.
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
+const found = new Map<Program, Promise<Found>>();
+
+/**
+ * Finds the program and, on Debian as root, installs it where it is missing. TEST_INSTALL=never keeps it from installing.
+ * A `beforeAll` that calls it needs {@link NEED_TIMEOUT_MS}.
+ */
+export function need(program: Program): Promise<Found> {
+  const known = found.get(program) ?? findOrInstall(program);
+  found.set(program, known);
+  return known;
+}
+
+export const NEED_TIMEOUT_MS = INSTALL_TIMEOUT_MS + 60_000;
+
+async function findOrInstall(program: Program): Promise<Found> {
+  const { commands, packages } = PROGRAMS[program];
+  const present = onPath(commands);
+  if (present !== null) return { path: present };
+  const hindrance = cannotInstall();
+  if (hindrance !== null) return { reason: `${program} is not installed, and ${hindrance}` };
+
+  // One lock for all test processes: apt refuses a second user of its lists instead of waiting.
+  const script = `apt-get update -qq && apt-get install -y -qq --no-install-recommends ${packages.join(' ')}`;
+  try {
+    await promisify(execFile)('flock', ['/var/lock/tidemark-test-apt', 'sh', '-c', script], {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      timeout: INSTALL_TIMEOUT_MS,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  } catch (error) {
+    const output = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
+    return { reason: `${packages.join(' ')} could not be installed: ${output.split('\n').at(-1) ?? ''}` };
+  }
+  const path = onPath(commands);
+  return path === null ? { reason: `${packages.join(' ')} brought no ${commands.join(' or ')}` } : { path };
+}
+
+function cannotInstall(): string | null {
+  if (process.env['TEST_INSTALL'] === 'never') return 'TEST_INSTALL=never forbids installing it';
+  if (process.getuid?.() !== 0) return 'only root could install it';
+  if (onPath(['apt-get']) === null || onPath(['flock']) === null) return 'there is no apt-get to install it with';
+  return null;
+}
+
+function onPath(commands: readonly string[]): string | null {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  for (const candidate of commands.flatMap((command) => folders.map((folder) => join(folder, command)))) {
+    if (isExecutable(candidate)) return candidate;
+  }
+  return null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
