@@ -1,0 +1,288 @@
+/**
+ * The few interfaces between the services and the outside. Truth is durable before any answer and holds facts; state is derived,
+ * per user, and may be lost at any moment; wake-up only says that something changed. Adapters move rows and keep no rules:
+ * the rules are in core/.
+ */
+import type { Op, Row } from '../protocol/index.ts';
+import type { Adjustment, Conversation, EventRecord, Membership, Message, Parked, RowFacts } from './core/facts.ts';
+import type { DerivedRow, HeldRow } from './core/row.ts';
+
+export interface Clock {
+  /** Unix ms. Never decides an order. */
+  nowMs(): number;
+  /** Runs `run` once after `delayMs`; answers how to cancel it. */
+  after(delayMs: number, run: () => void): () => void;
+  /** Runs `run` as soon as the input that is already here has been read: what arrives together is handled together. */
+  soon(run: () => void): void;
+}
+
+export interface Random {
+  /** Uniform in [0, 1). */
+  fraction(): number;
+  /** `length` characters of [0-9a-z], unguessable. */
+  token(length: number): string;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- truth
+
+export interface ConvUser {
+  readonly conv: string;
+  readonly user: string;
+}
+export interface ConvSeq {
+  readonly conv: string;
+  readonly seq: number;
+}
+export interface ConvMessageId {
+  readonly conv: string;
+  readonly messageId: string;
+}
+/** The ordinals at a place of a conversation: those of the last message with seq ≤ the place asked for. */
+export interface Place {
+  readonly seq: number;
+  readonly ord: number;
+}
+
+/** What a transaction wants to know. Lists may hold doubles and need no order; the adapter locks in sorted order. */
+export interface FactRequest {
+  /** Event ids already used. Locked before anything else. */
+  readonly eventIds?: readonly string[];
+  readonly conversations?: readonly string[];
+  /** True: the conversations are locked, and those that do not exist cannot come into being elsewhere until commit. */
+  readonly lockConversations?: boolean;
+  /** Locked. */
+  readonly memberships?: readonly ConvUser[];
+  readonly messagesById?: readonly ConvMessageId[];
+  readonly messagesBySeq?: readonly ConvSeq[];
+  readonly parked?: readonly ConvMessageId[];
+  /** The ordinal at `seq`, that is of the last message with seq' ≤ seq. */
+  readonly places?: readonly ConvSeq[];
+  /** The own ordinal of `user` at `seq`: of the user's last message with seq' ≤ seq. */
+  readonly ownPlaces?: readonly (ConvSeq & ConvUser)[];
+  /** Adjustment and named mentions of a message. */
+  readonly details?: readonly ConvSeq[];
+}
+
+export interface MessageDetails {
+  readonly adjustment: Adjustment | null;
+  readonly mentions: readonly string[];
+}
+
+/** Answers to a FactRequest. What was not asked for must not be looked up; what does not exist answers null (0 for ordinals). */
+export interface Facts {
+  event(eventId: string): EventRecord | null;
+  conversation(conv: string): Conversation | null;
+  membership(conv: string, user: string): Membership | null;
+  messageById(conv: string, messageId: string): Message | null;
+  messageBySeq(conv: string, seq: number): Message | null;
+  parked(conv: string, messageId: string): Parked | null;
+  place(conv: string, seq: number): Place;
+  ownPlace(conv: string, user: string, seq: number): number;
+  details(conv: string, seq: number): MessageDetails;
+}
+
+/** The named mentions of one message, replaced as a whole. `underAll`: kept, but not counted, since the message names all. */
+export interface MentionSet {
+  readonly conv: string;
+  readonly seq: number;
+  readonly sender: string;
+  readonly users: readonly string[];
+  readonly all: boolean;
+}
+
+/** Rows to be stored by one transaction; every list is "insert or replace by key". */
+export interface Writes {
+  readonly conversations?: readonly Conversation[];
+  readonly newMessages?: readonly Message[];
+  readonly changedMessages?: readonly Message[];
+  readonly memberships?: readonly Membership[];
+  readonly adjustments?: readonly Adjustment[];
+  readonly mentions?: readonly MentionSet[];
+  readonly parked?: readonly Parked[];
+  readonly unparked?: readonly ConvMessageId[];
+  readonly events?: readonly EventRecord[];
+  /** One row a (conv) or (user, conv) that the fan-out owes somebody; see OutboxRow. */
+  readonly outbox?: readonly OutboxTarget[];
+}
+
+export interface OutboxTarget {
+  readonly conv: string;
+  /** Null: all members of the conversation. */
+  readonly user: string | null;
+}
+export interface OutboxRow extends OutboxTarget {
+  readonly id: number;
+  readonly createdAtMs: number;
+}
+
+export interface TruthTransaction {
+  load(request: FactRequest): Promise<Facts>;
+  /** Answers the ids of the outbox rows, in the order given. */
+  store(writes: Writes): Promise<readonly number[]>;
+  /** RowFacts as `Truth.rows`, but inside this transaction: what will be true at its commit. */
+  rows(pairs: readonly ConvUser[]): Promise<RowFacts[]>;
+}
+
+/** Why a number is what it is: counted from the message rows themselves, not from ordinals. */
+export interface CountedMessages {
+  readonly unread: number;
+  readonly mentions: number;
+  /** The first 20 counted seqs above the floor, ascending. */
+  readonly counted: readonly number[];
+  readonly leftOut: { readonly own: number; readonly nonCountable: number; readonly recalled: number };
+}
+
+export interface Truth {
+  /**
+   * Runs `work` in one transaction, durable when it answers; rolled back when it throws. May run `work` again after a deadlock or a
+   * lock wait. Throws Unavailable when truth cannot be reached in time.
+   */
+  transact<T>(work: (tx: TruthTransaction) => Promise<T>): Promise<T>;
+  /** One consistent read, in the order asked. Pairs without a conversation are left out; without a membership: an empty one (rev 0, not a member). */
+  rows(pairs: readonly ConvUser[]): Promise<RowFacts[]>;
+  /** All conversations that the user is or was a member of, one consistent read. */
+  rowsOfUser(user: string): Promise<RowFacts[]>;
+  /** Present members. */
+  membersOf(conv: string): Promise<string[]>;
+  /** Present revs; conversations that do not exist are left out. */
+  revsOf(convs: readonly string[]): Promise<Map<string, number>>;
+  /** Counts by scanning messages above `floorSeq` (explain, reconcile's sample). */
+  countMessages(pair: ConvUser, floorSeq: number): Promise<CountedMessages>;
+  /** Head and number of countable messages ever (recalled ones included) of each conversation that exists. */
+  heads(convs: readonly string[]): Promise<Map<string, { headSeq: number; countable: number }>>;
+  /** Users with at least one membership, in byte order after `after`, at most `limit`. */
+  users(after: string | null, limit: number): Promise<string[]>;
+  outbox(olderThanMs: number, limit: number): Promise<OutboxRow[]>;
+  outboxDone(ids: readonly number[]): Promise<void>;
+  /** Forgets event ids accepted before `acceptedBeforeMs`, at most `limit`; answers how many. */
+  trimEvents(acceptedBeforeMs: number, limit: number): Promise<number>;
+  /** Resolves when truth answers; throws Unavailable otherwise. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- state
+
+export interface Totals {
+  readonly total: number;
+  readonly badge: number;
+  readonly mentions: number;
+  /** 12 hex digits (SY8). */
+  readonly digest: string;
+}
+
+/** Where a user's state stands. */
+export interface StateHead extends Totals {
+  readonly epoch: string;
+  readonly syncVersion: number;
+}
+
+/** One committed change set of one user (SY1): what every device of the user gets. */
+export interface Change extends StateHead {
+  readonly user: string;
+  readonly baseVersion: number;
+  readonly op: Op;
+  readonly rows: readonly Row[];
+}
+
+/** A message at the head, as far as the rows of others need it. */
+export interface PlainMessage {
+  readonly seq: number;
+  readonly sender: string;
+  /** Countable and live. */
+  readonly counts: boolean;
+  readonly mentionAll: boolean;
+  readonly mentions: readonly string[];
+}
+
+/**
+ * The conversation's part of a change that consists of messages at the head and nothing else. It is applied to a held row only where it
+ * follows directly (held convRev = fromRev); any other row is derived from truth. So a lost, doubled or reordered part changes nothing.
+ */
+export interface ConversationPart {
+  readonly conv: string;
+  readonly fromRev: number;
+  readonly toRev: number;
+  readonly headSeq: number;
+  readonly activity: number;
+  readonly messages: readonly PlainMessage[];
+}
+
+/** One change set offered to one user's state: applied whole, as one version (or none, SY9). */
+export interface StateCall {
+  readonly user: string;
+  readonly op: Op;
+  readonly rows: readonly DerivedRow[];
+  readonly parts: readonly ConversationPart[];
+  /** Reconcile: a row that differs at equal revs is replaced too, if the user still stands at (epoch, version). */
+  readonly repairAt?: { readonly epoch: string; readonly syncVersion: number };
+}
+
+export type StateAnswer =
+  /** No live state of this user: nothing to do, it will be built from truth when asked for. */
+  | { readonly kind: 'missing' }
+  /** A build is under way; the conversations went to its dirty list. Counts as answered. */
+  | { readonly kind: 'building' }
+  /**
+   * `head`: where the user stands after the call. `derive`: conversations whose row could not be decided here (part does not follow,
+   * revs cross) and must be derived from truth.
+   */
+  | { readonly kind: 'applied'; readonly head: StateHead; readonly change: Change | null; readonly derive: readonly string[] };
+
+export interface StateView extends StateHead {
+  readonly user: string;
+  /** Cursors below it need a snapshot: tombstones up to it were dropped. */
+  readonly tombstoneFloor: number;
+  /** Rows with version > since (tombstones included), or all held rows without `since`. In no order. */
+  readonly rows: readonly HeldRow[];
+  /** Large conversations of the user whose known rev is above that of the row, or not known here. */
+  readonly largeBehind: readonly string[];
+}
+
+export interface StateStore {
+  /** Whether it outlives this process: then every change owes an outbox row. */
+  readonly outlivesProcess: boolean;
+  /** Many users at once; each call is atomic for its user. Answers in order. */
+  apply(calls: readonly StateCall[]): Promise<StateAnswer[]>;
+  /** Null: missing (never an empty state). `sinceVersion`: only rows above it. */
+  read(user: string, sinceVersion?: number): Promise<StateView | null>;
+  /** Writes the marker of a build. False: another build is under way and not yet `takeOverAfterMs` old. */
+  beginBuild(user: string, token: string, takeOverAfterMs: number): Promise<boolean>;
+  /**
+   * Stores the rows under a new epoch if the marker is still this token's (else `stored: false`). `dirty`: conversations that changed
+   * meanwhile; their rows must be derived and applied before anything is answered.
+   */
+  completeBuild(user: string, token: string, epoch: string, rows: readonly DerivedRow[]): Promise<{ stored: boolean; dirty: readonly string[] }>;
+  abandonBuild(user: string, token: string): Promise<void>;
+  /** Makes the revs of large conversations known (only ever raised). */
+  raiseLarge(revs: ReadonlyMap<string, number>): Promise<void>;
+  /** Forgets the user's state. */
+  drop(user: string): Promise<void>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+// -------------------------------------------------------------------------------------------------------------- wake-up
+
+/** "Large conversation `conv` stands at rev": each node derives the rows of its own connected members. */
+export interface LargeNotice {
+  readonly conv: string;
+  readonly rev: number;
+  readonly op: Op;
+}
+
+export interface WakeupListener {
+  changes(changes: readonly Change[]): void;
+  large(notices: readonly LargeNotice[]): void;
+  /** Close the sockets of a user (or of one device) with 4402. */
+  disconnect(user: string, device: string | null): void;
+}
+
+/** A hint only: it may be lost, and versions tell what is missing. */
+export interface Wakeup {
+  publishChanges(changes: readonly Change[]): Promise<void>;
+  publishLarge(notices: readonly LargeNotice[]): Promise<void>;
+  publishDisconnect(user: string, device: string | null): Promise<void>;
+  subscribe(listener: WakeupListener): void;
+  close(): Promise<void>;
+}
