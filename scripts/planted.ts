@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { PLANTED_FAULTS, type PlantedFault } from './planted-faults.ts';
+import type { Tally } from './tally-reporter.ts';
+
+/**
+ * Do the tests see faults? Each planted fault is put into a copy of the tree, alone, and a test whose title bears the
+ * broken rule has to fail there.
+ *
+ *   npm run planted            all
+ *   npm run planted -- AK1 SY  those whose rule begins so
+ */
+const ROOT = resolve(import.meta.dirname, '..');
+const LEFT_OUT = new Set(['node_modules', '.git', 'dist', 'coverage', 'data']);
+// The tests that need no process of their own; they are to be enough.
+const PROJECTS = ['unit', 'property', 'contract'];
+// A fault may make a test loop for ever.
+const RUN_TIMEOUT_MS = 3 * 60_000;
+
+const copy = mkdtempSync(join(tmpdir(), 'tidemark-planted-'));
+try {
+  process.exitCode = main(process.argv.slice(2));
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
+
+function main(wanted: string[]): number {
+  const faults = PLANTED_FAULTS.filter(
+    ({ rule }) => wanted.length === 0 || wanted.some((start) => rule.startsWith(start)),
+  );
+  cpSync(ROOT, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(relative(ROOT, path)) });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+
+  const before = runTests(faults.map(({ rule }) => rule));
+  if (before.failed.length > 0 || before.passed.length === 0) {
+    console.log(`without any fault, the tests of these rules should pass:\n${before.failed.join('\n')}`);
+    console.log(`0 passed, ${Math.max(1, faults.length)} failed`);
+    return 1;
+  }
+  const missed = faults.filter((fault) => !isCaught(fault)).length;
+  console.log(`${faults.length - missed} passed, ${missed} failed`);
+  return missed === 0 && faults.length > 0 ? 0 : 1;
+}
+
+function isCaught(fault: PlantedFault): boolean {
+  const file = join(copy, fault.file);
+  const sound = readFileSync(file, 'utf8');
+  const places = sound.split(fault.find).length - 1;
+  if (places !== 1) {
+    console.log(`FAIL ${fault.rule} ${fault.name}: its place stands ${places} times in ${fault.file}`);
+    return false;
+  }
+  writeFileSync(
+    file,
+    sound.replace(fault.find, () => fault.replace),
+  );
+  const { failed } = runTests([fault.rule]);
+  writeFileSync(file, sound);
+
+  const [first, ...others] = failed.filter((title) => title.includes(`[${fault.rule}]`));
+  if (first === undefined) {
+    console.log(`FAIL ${fault.rule} ${fault.name}: no test of ${fault.rule} saw it`);
+    return false;
+  }
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  console.log(`ok   ${fault.rule} ${fault.name}\n     seen by ${first}${more}`);
+  return true;
+}
+
+/** Runs those tests of the copy that bear one of the rules in their title. */
+function runTests(rules: string[]): Tally {
+  const tallyFile = join(copy, 'tally.json');
+  rmSync(tallyFile, { force: true });
+  const projects = PROJECTS.flatMap((name) => ['--project', name]);
+  const run = spawnSync(
+    process.execPath,
+    [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, '-t', `\\[(${rules.join('|')})\\]`],
+    { cwd: copy, encoding: 'utf8', timeout: RUN_TIMEOUT_MS, env: { ...process.env, TEST_TALLY_FILE: tallyFile } },
+  );
+  try {
+    return JSON.parse(readFileSync(tallyFile, 'utf8')) as Tally;
+  } catch (error) {
+    throw new Error(`the tests did not run to their end:\n${run.stdout}${run.stderr}`, { cause: error });
+  }
+}
