@@ -1,0 +1,82 @@
+// Bodies and answers of the server API (CONTRACT §7). Bodies are checked; answers are types.
+import { ackItem } from './client-frames.ts';
+import type { EventError } from './events.ts';
+import { count, id } from './ids.ts';
+import { limits } from './limits.ts';
+import { array, atLeastOneOf, boolean, object, optional } from './schema.ts';
+import type { Infer, Schema } from './schema.ts';
+import type { AckedItem, Row, Synced } from './server-frames.ts';
+
+export type EventsBody = Infer<typeof eventsBody>;
+export type ReadBody = Infer<typeof readBody>;
+export type ReadAllBody = Infer<typeof readAllBody>;
+export type MarkBody = Infer<typeof markBody>;
+export type PrefsBody = Infer<typeof prefsBody>;
+export type ReconcileBody = Infer<typeof reconcileBody>;
+export type BatchGetUsersBody = Infer<typeof batchGetUsersBody>;
+export type BatchGetConvsBody = Infer<typeof batchGetConvsBody>;
+export type CheckBody = Infer<typeof checkBody>;
+export type CheckItem = CheckBody['items'][number];
+export type DisconnectBody = Infer<typeof disconnectBody>;
+
+const anything: Schema<unknown> = { shape: 'any', fault: () => null };
+
+/** The envelope only; each event is checked by `checkEvent`, so that one bad event does not stop the others. */
+export const eventsBody = object({ events: array(anything, limits.eventsMax) });
+export const readBody = object({ items: array(ackItem, limits.ackItemsMax) });
+export const readAllBody = object({ epoch: optional(id), sync_version: optional(count) });
+export const markBody = object({ from_seq: optional(count), read_epoch: optional(count) });
+export const prefsBody = atLeastOneOf(
+  object({ muted: optional(boolean), hidden: optional(boolean) }),
+  'muted',
+  'hidden',
+);
+export const reconcileBody = object({
+  users: optional(array(id, limits.reconcileUsersMax)),
+  repair: optional(boolean),
+});
+export const batchGetUsersBody = object({ users: array(id, limits.batchUsersMax) });
+export const batchGetConvsBody = object({ convs: array(id, limits.batchConvsMax) });
+/** `head_seq` and the number of countable messages as the caller knows them. */
+export const checkBody = object({
+  items: array(object({ conv: id, head_seq: count, countable: count }), limits.checkItemsMax),
+});
+export const disconnectBody = object({ device: optional(id) });
+
+export type ErrorBody = { error: EventError & { retry_ms?: number | undefined } };
+
+/** What one accepted event answers beside `ok`. */
+export type EventAnswer = { seq?: number; duplicate?: boolean; late?: boolean };
+export type EventResult = ({ ok: true } & EventAnswer) | { ok: false; error: EventError };
+export type EventsAnswer = { results: EventResult[] };
+
+export type Sums = { total: number; badge: number; mentions: number; digest: string };
+export type UnreadAnswer = Sums & { epoch: string; sync_version: number; rows: Row[]; next?: string };
+export type UserTotals = { user: string; total: number; badge: number; mentions: number; sync_version: number };
+export type BatchGetUsersAnswer = { users: UserTotals[] };
+export type BatchGetConvsAnswer = { epoch: string; sync_version: number; rows: Row[] };
+
+/** The answer to read, read_all, mark, prefs and clear: `acked` without the parts that belong to a socket. */
+export type CommandAnswer = { items: AckedItem[]; sync_version: number; total: number; digest: string };
+
+/** Conversations in which the caller's numbers and truth differ; both of truth are 0 where it does not know the conversation. */
+export type CheckAnswer = { differ: { conv: string; known: boolean; head_seq: number; countable: number }[] };
+export type DisconnectAnswer = { closed: number };
+export type ReconcileAnswer = { checked: number; wrong: number; repaired: number };
+
+/** The pull fallback (DT7): the fields of `synced` and the rows. */
+export type PullAnswer = Omit<Synced, 't'> & { rows: Row[]; next?: string };
+
+export type FloorSource = 'read' | 'join' | 'clear' | 'purge' | 'none';
+export type ExplainAnswer = {
+  conv: string;
+  user: string;
+  head: number;
+  floor: number;
+  floor_from: FloorSource;
+  unread: number;
+  mentions: number;
+  /** The first seqs that count, at most `limits.explainSeqsMax`. */
+  counted: number[];
+  left_out: { own: number; not_countable: number; recalled: number; capped: number };
+};
