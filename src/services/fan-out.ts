@@ -1,0 +1,158 @@
+/**
+ * Flow 2, fan-out: from a committed change of a conversation to the rows of its members (DESIGN §3).
+ *
+ *   small conversation   every member with live state gets the part, in batched state calls
+ *   large conversation   one notice to the nodes; each derives the rows of its own connected members; everybody else
+ *                        is brought up to date when they next ask
+ *
+ * Changes gather while a round is in flight and merge per conversation: rows are absolute, so merged, repeated, reordered or
+ * dropped rounds end at the same numbers.
+ */
+import type { Op } from '../../protocol/index.ts';
+import type { ConversationChange } from '../core/ingest/index.ts';
+import type { Clock, ConversationPart, LargeNotice, StateCall, StateStore, Truth, Wakeup } from '../ports.ts';
+import { Batcher } from './batcher.ts';
+import { mergeChanges, type PendingChange } from './pending-change.ts';
+import type { Refresh } from './refresh.ts';
+
+export interface FanOutDeps {
+  readonly truth: Truth;
+  readonly state: StateStore;
+  readonly wakeup: Wakeup;
+  readonly refresh: Refresh;
+  readonly clock: Clock;
+  readonly groupThreshold: number;
+  /** Notices of one large conversation are merged for so long. */
+  readonly largeMergeMs: number;
+  /** Told of what could not be fanned out; what is lost here is found by the relay, the background comparison and the next hello. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Committed changes that may wait for their fan-out before posting has to wait too. */
+const WAITING_CHANGES_MAX = 10_000;
+/** Member lists kept in memory, in members. */
+const CACHED_MEMBERS_MAX = 2_000_000;
+/** A part that follows on no rev: every live member answers that its row must be derived. */
+const NO_REV = -1;
+
+export class FanOut {
+  readonly #deps: FanOutDeps;
+  readonly #rounds: Batcher<readonly ConversationChange[], void>;
+  #members = new Map<string, { membersRev: number; users: readonly string[] }>();
+  #cachedMembers = 0;
+  #large = new Map<string, LargeNotice>();
+  #largeTimer: (() => void) | null = null;
+
+  constructor(deps: FanOutDeps) {
+    this.#deps = deps;
+    this.#rounds = new Batcher({
+      run: async (lists) => {
+        await this.#round(lists.flat());
+        return [];
+      },
+      weightOf: (changes) => changes.length,
+      batchWeightMax: Infinity,
+      waitingWeightMax: Infinity,
+      soon: (run) => run(),
+    });
+  }
+
+  /** Takes over committed changes. Resolves when they have been offered to the state (or found missing there). */
+  async add(changes: readonly ConversationChange[]): Promise<void> {
+    if (changes.length > 0) await this.#rounds.add(changes);
+  }
+
+  /** Resolves when there is room for more changes: posting waits for it, so that a slow state makes posts slow, not a queue long. */
+  async room(): Promise<void> {
+    if (this.#rounds.waitingWeight > WAITING_CHANGES_MAX) await this.#rounds.idle();
+  }
+
+  /** Resolves when nothing waits or runs. */
+  async settled(): Promise<void> {
+    await this.#rounds.idle();
+    this.#flushLarge();
+  }
+
+  /** Derives the rows of these members of a large conversation and pushes what changed. */
+  async refreshLarge(conv: string, users: readonly string[], op: Op): Promise<void> {
+    await this.#deps.refresh.refresh(users.map((user) => ({ user, convs: [conv], op })));
+  }
+
+  async #round(changes: readonly ConversationChange[]): Promise<void> {
+    const pending = new Map<string, PendingChange>();
+    for (const change of changes) pending.set(change.conv, mergeChanges(pending.get(change.conv), change));
+    const calls = new Map<string, { op: Op; parts: ConversationPart[] }>();
+    for (const change of pending.values()) {
+      for (const [user, part] of await this.#targetsOf(change)) {
+        const call = calls.get(user);
+        if (!call) calls.set(user, { op: change.op, parts: [part] });
+        else {
+          call.parts.push(part);
+          if (call.op !== change.op) call.op = 'merged';
+        }
+      }
+    }
+    const offered: StateCall[] = [...calls].map(([user, { op, parts }]) => ({ user, op, rows: [], parts }));
+    await this.#deps.refresh.offer(offered);
+  }
+
+  /** Which users get which part of one change. */
+  async #targetsOf(change: PendingChange): Promise<Map<string, ConversationPart>> {
+    const threshold = this.#deps.groupThreshold;
+    const isLarge = change.memberCount > threshold;
+    const crossed = isLarge !== change.memberCountBefore > threshold;
+    const derive: ConversationPart = {
+      conv: change.conv,
+      fromRev: NO_REV,
+      toRev: change.toRev,
+      headSeq: 0,
+      activity: 0,
+      messages: [],
+    };
+    const targets = new Map<string, ConversationPart>();
+    // CN8, DT1: a change set that crosses the threshold re-rates every row once; so does one that gives the members no part.
+    if (!isLarge || crossed) {
+      const part = crossed || !change.part ? derive : change.part;
+      for (const user of await this.#membersOf(change)) targets.set(user, part);
+    }
+    for (const user of change.touched) targets.set(user, derive);
+    if (isLarge) await this.#notifyLarge({ conv: change.conv, rev: change.toRev, op: change.op });
+    return targets;
+  }
+
+  async #membersOf({ conv, membersRev }: PendingChange): Promise<readonly string[]> {
+    const cached = this.#members.get(conv);
+    if (cached) {
+      this.#members.delete(conv);
+      this.#cachedMembers -= cached.users.length;
+    }
+    // A list read later than membersRev is no harm: the state ignores whoever is not live, and revs decide the rest.
+    const users = cached?.membersRev === membersRev ? cached.users : await this.#deps.truth.membersOf(conv);
+    this.#members.set(conv, { membersRev, users });
+    this.#cachedMembers += users.length;
+    for (const [oldest, entry] of this.#members) {
+      if (this.#cachedMembers <= CACHED_MEMBERS_MAX || oldest === conv) break;
+      this.#members.delete(oldest);
+      this.#cachedMembers -= entry.users.length;
+    }
+    return users;
+  }
+
+  /** The revs are known to the state at once, so that whoever asks is right at once; the nodes are told in merged notices. */
+  async #notifyLarge(notice: LargeNotice): Promise<void> {
+    await this.#deps.state.raiseLarge(new Map([[notice.conv, notice.rev]]));
+    const held = this.#large.get(notice.conv);
+    const op = held && held.op !== notice.op ? 'merged' : notice.op;
+    this.#large.set(notice.conv, { conv: notice.conv, rev: Math.max(notice.rev, held?.rev ?? 0), op });
+    this.#largeTimer ??= this.#deps.clock.after(this.#deps.largeMergeMs, () => this.#flushLarge());
+  }
+
+  #flushLarge(): void {
+    this.#largeTimer?.();
+    this.#largeTimer = null;
+    if (this.#large.size === 0) return;
+    const notices = [...this.#large.values()];
+    this.#large.clear();
+    this.#deps.wakeup.publishLarge(notices).catch(this.#deps.onError);
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Flow 1, post: a batch of events becomes durable facts (DESIGN §3).
+ *
+ *   check → gather → one transaction: lock, load, plan (core/ingest), store, commit → answer → fan-out
+ */
+import { checkEvent, type Event } from '../../protocol/index.ts';
+import {
+  type EventResult,
+  fingerprintOf,
+  ingestDetailsRequest,
+  ingestRequest,
+  type IngestPlan,
+  planIngest,
+} from '../core/ingest/index.ts';
+import { Unavailable } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Clock, OutboxTarget, Truth } from '../ports.ts';
+import { Batcher } from './batcher.ts';
+import type { FanOut } from './fan-out.ts';
+
+export interface PostDeps {
+  readonly truth: Truth;
+  readonly fanOut: FanOut;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** Whether the state outlives this process, so that each change owes an outbox row. */
+  readonly keepsOutbox: boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Events of one transaction. */
+const BATCH_EVENTS_MAX = 500;
+/** Events that may wait. */
+const WAITING_EVENTS_MAX = 20_000;
+/** Activity numbers per millisecond, so that messages of one millisecond keep their order in lists. */
+const ACTIVITIES_PER_MS = 1024;
+
+export class Post {
+  readonly #deps: PostDeps;
+  readonly #batches: Batcher<readonly Event[], readonly EventResult[]>;
+  #lastActivity = 0;
+
+  constructor(deps: PostDeps) {
+    this.#deps = deps;
+    this.#batches = new Batcher({
+      run: (requests) => this.#commit(requests),
+      weightOf: (events) => events.length,
+      batchWeightMax: BATCH_EVENTS_MAX,
+      waitingWeightMax: WAITING_EVENTS_MAX,
+      soon: (run) => deps.clock.soon(run),
+    });
+  }
+
+  /**
+   * Answers one result an event, in order; a bad event does not stop the others. When it answers, what was accepted is durable.
+   * Throws Unavailable when truth cannot be reached: then nothing may be assumed, and a retry of the same events is harmless (OR2, DT3).
+   */
+  async post(values: readonly unknown[]): Promise<EventResult[]> {
+    const checked = values.map(checkEvent);
+    const events = checked.flatMap((one) => (one.ok ? [one.event] : []));
+    const answers = events.length > 0 ? await this.#batches.add(events) : [];
+    let next = 0;
+    const results = checked.map((one): EventResult => (one.ok ? (answers[next++] as EventResult) : { ok: false, error: one.error }));
+    this.#deps.metrics.eventsAnswered(values, results);
+    return results;
+  }
+
+  /** Resolves when everything accepted has been answered and fanned out. */
+  async settled(): Promise<void> {
+    await this.#batches.idle();
+    await this.#deps.fanOut.settled();
+  }
+
+  async #commit(requests: readonly (readonly Event[])[]): Promise<(readonly EventResult[])[]> {
+    await this.#deps.fanOut.room();
+    const results = await this.#commitOrSplit(requests.flat());
+    let start = 0;
+    return requests.map((events) => results.slice(start, (start += events.length)));
+  }
+
+  /** A transaction that fails for anything but unreachable truth is split in halves until the culprit stands alone (DESIGN §2). */
+  async #commitOrSplit(events: readonly Event[]): Promise<readonly EventResult[]> {
+    try {
+      return await this.#transact(events);
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      if (events.length === 1) {
+        this.#deps.onError(error);
+        return [{ ok: false, error: { code: 'internal', message: 'the event could not be stored' } }];
+      }
+      const half = events.length >> 1;
+      return [...(await this.#commitOrSplit(events.slice(0, half))), ...(await this.#commitOrSplit(events.slice(half)))];
+    }
+  }
+
+  async #transact(events: readonly Event[]): Promise<readonly EventResult[]> {
+    const { truth, clock, fanOut, metrics, onError } = this.#deps;
+    const fingerprints = events.map(fingerprintOf);
+    const { plan, outboxIds } = await truth.transact(async (tx) => {
+      const facts = await tx.load(ingestRequest(events));
+      const more = ingestDetailsRequest(events, facts);
+      const details = more ? await tx.load(more) : null;
+      const nowMs = clock.nowMs();
+      const nextActivity = () => this.#nextActivity(nowMs);
+      const plan = planIngest({ events, fingerprints, facts, details, nowMs, nextActivity });
+      const outbox = this.#deps.keepsOutbox ? outboxOf(plan) : [];
+      return { plan, outboxIds: await tx.store({ ...plan.writes, outbox }) };
+    });
+    if (plan.lateInserts > 0) metrics.lateInserts(plan.lateInserts);
+    // Not awaited: accepted is accepted. What fails here is fanned out again by the relay or found by the next hello.
+    fanOut
+      .add(plan.changes)
+      .then(() => (outboxIds.length > 0 ? truth.outboxDone(outboxIds) : undefined))
+      .catch(onError);
+    return plan.results;
+  }
+
+  #nextActivity(nowMs: number): number {
+    this.#lastActivity = Math.max(this.#lastActivity + 1, nowMs * ACTIVITIES_PER_MS);
+    return this.#lastActivity;
+  }
+}
+
+function outboxOf(plan: IngestPlan): OutboxTarget[] {
+  return plan.changes.flatMap(({ conv, touched }) => [{ conv, user: null }, ...touched.map((user) => ({ conv, user }))]);
+}

@@ -1,0 +1,116 @@
+/**
+ * Flow 8, reconcile: walks users, derives their rows from truth, compares, repairs through the same door as everything else
+ * (DESIGN §3). A row is called wrong only at equal revs: one that lags is on its way. A sample is also counted from the message
+ * rows themselves, so that truth's ordinals are not believed blindly.
+ */
+import type { ReconcileAnswer } from '../../protocol/index.ts';
+import { floorOf } from '../core/counting.ts';
+import type { RowFacts } from '../core/facts.ts';
+import { deriveRow, type DerivedRow, type HeldRow, listingOf, looksSame } from '../core/row.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Random, StateStore, StateView, Truth } from '../ports.ts';
+import type { Refresh } from './refresh.ts';
+
+export interface ReconcileDeps {
+  readonly truth: Truth;
+  readonly state: StateStore;
+  readonly refresh: Refresh;
+  readonly random: Random;
+  readonly metrics: Metrics;
+  readonly groupThreshold: number;
+  /** Rows a user that are counted from their messages. */
+  readonly sampleRows: number;
+}
+
+const USERS_A_PAGE = 500;
+
+export class Reconcile {
+  readonly #deps: ReconcileDeps;
+
+  constructor(deps: ReconcileDeps) {
+    this.#deps = deps;
+  }
+
+  /** `users` absent: everybody. `wrong` and `repaired` count users. */
+  async run({ users, repair = false }: { users?: readonly string[] | undefined; repair?: boolean | undefined }): Promise<ReconcileAnswer> {
+    const answer = { checked: 0, wrong: 0, repaired: 0 };
+    if (users) await this.#page(users, repair, answer);
+    else {
+      let after: string | null = null;
+      for (;;) {
+        const page: string[] = await this.#deps.truth.users(after, USERS_A_PAGE);
+        if (page.length === 0) break;
+        await this.#page(page, repair, answer);
+        after = page.at(-1) as string;
+      }
+    }
+    return answer;
+  }
+
+  /** One page of the walk; answers the user to go on after, or null at the end. For a job that spreads the walk over time. */
+  async step(after: string | null, limit: number, repair: boolean): Promise<{ answer: ReconcileAnswer; next: string | null }> {
+    const page = await this.#deps.truth.users(after, limit);
+    const answer = { checked: 0, wrong: 0, repaired: 0 };
+    await this.#page(page, repair, answer);
+    return { answer, next: page.length < limit ? null : (page.at(-1) ?? null) };
+  }
+
+  async #page(users: readonly string[], repair: boolean, answer: ReconcileAnswer): Promise<void> {
+    for (const user of users) {
+      const outcome = await this.#user(user, repair);
+      answer.checked++;
+      if (outcome !== 'right') answer.wrong++;
+      if (outcome === 'repaired') answer.repaired++;
+    }
+    this.#deps.metrics.reconciled(answer);
+  }
+
+  async #user(user: string, repair: boolean): Promise<'right' | 'wrong' | 'repaired'> {
+    const { truth, state, refresh, groupThreshold } = this.#deps;
+    const view = await state.read(user);
+    const facts = await truth.rowsOfUser(user);
+    const rows = facts.map((one) => deriveRow(one, groupThreshold));
+    const miscounted = await this.#miscounted(facts);
+    if (!view) return miscounted ? 'wrong' : 'right';
+    const wrong = wrongRows(view, rows);
+    if (wrong === 0 && !miscounted) return 'right';
+    if (!repair || wrong === 0) return 'wrong';
+    const repairAt = { epoch: view.epoch, syncVersion: view.syncVersion };
+    await refresh.offer([{ user, op: 'merged', rows, parts: [], repairAt }]);
+    const after = await state.read(user);
+    return after && wrongRows(after, rows) === 0 ? 'repaired' : 'wrong';
+  }
+
+  /** Whether truth's formula and a count of its message rows differ in a sample of the rows. */
+  async #miscounted(facts: readonly RowFacts[]): Promise<boolean> {
+    const { truth, random, sampleRows, groupThreshold, metrics } = this.#deps;
+    const members = facts.filter((one) => one.membership.member && !one.conversation.dissolved);
+    for (let i = 0; i < Math.min(sampleRows, members.length); i++) {
+      const one = members[Math.floor(random.fraction() * members.length)] as RowFacts;
+      const { conv, user } = one.membership;
+      const floor = floorOf(one);
+      const counted = await truth.countMessages({ conv, user }, floor.seq);
+      const [again] = await truth.rows([{ conv, user }]);
+      // Counted between two equal looks: nothing was changed meanwhile.
+      if (again?.conversation.rev !== one.conversation.rev || again.membership.rev !== one.membership.rev) continue;
+      const row = deriveRow(one, groupThreshold);
+      if (row.unread === counted.unread && row.mentions === counted.mentions) continue;
+      metrics.drift('truth');
+      return true;
+    }
+    return false;
+  }
+}
+
+function wrongRows(view: StateView, rows: readonly DerivedRow[]): number {
+  const held = new Map<string, HeldRow>(view.rows.map((row) => [row.conv, row]));
+  let wrong = 0;
+  for (const row of rows) {
+    const mine = held.get(row.conv);
+    held.delete(row.conv);
+    if (!mine) wrong += listingOf(row) === 'listed' ? 1 : 0;
+    else if (mine.convRev === row.convRev && mine.memberRev === row.memberRev && !looksSame(mine, row)) wrong++;
+  }
+  for (const row of held.values()) if (listingOf(row) !== 'gone') wrong++;
+  return wrong;
+}

@@ -1,0 +1,145 @@
+/**
+ * Flow 5, hello and sync: the state of one user, built from truth where it is missing and brought up to date where it lags
+ * (DESIGN §3). Warm and small it is one read of the state and no SQL.
+ */
+import { deriveRow } from '../core/row.ts';
+import { Bug, Unavailable } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Clock, Random, StateStore, StateView, Truth, Wakeup } from '../ports.ts';
+import type { Refresh } from './refresh.ts';
+
+export interface SyncDeps {
+  readonly truth: Truth;
+  readonly state: StateStore;
+  readonly wakeup: Wakeup;
+  readonly refresh: Refresh;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: Metrics;
+  readonly groupThreshold: number;
+  /** Builds under way at once; the rest wait, so that a storm of cold users does not starve the deltas. */
+  readonly buildsMax: number;
+  /** SY7: the second divergence of a user within this time is answered by a build from truth. */
+  readonly divergenceCoolDownMs: number;
+}
+
+/** SY1: characters of an epoch, drawn at each build from nothing. */
+const EPOCH_LENGTH = 8;
+const BUILD_TOKEN_LENGTH = 16;
+/** A marker of a node that died is taken over after this (DESIGN §3). */
+const BUILD_TAKEOVER_MS = 10_000;
+const BUILD_POLL_MS = 25;
+const BUILDS_WAITING_MAX = 20_000;
+/** A key can be evicted between its build and the read of it; more often in a row is no accident. */
+const READS_MAX = 10;
+const DIVERGED_USERS_MAX = 10_000;
+
+export class Sync {
+  readonly #deps: SyncDeps;
+  readonly #builds = new Map<string, Promise<void>>();
+  #buildsRunning = 0;
+  #buildsWaiting: (() => void)[] = [];
+  readonly #divergedAtMs = new Map<string, number>();
+
+  constructor(deps: SyncDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Where the user stands, with the rows above `sinceVersion` (all without it). At least as new as truth was when it was called,
+   * except for what the fan-out of small conversations still has in hand.
+   */
+  async view(user: string, sinceVersion?: number): Promise<StateView> {
+    const { state, truth, refresh } = this.#deps;
+    const view = await this.#readOrBuild(user, sinceVersion);
+    if (view.largeBehind.length === 0) return view;
+    await state.raiseLarge(await truth.revsOf(view.largeBehind));
+    await refresh.refresh([{ user, convs: view.largeBehind, op: 'merged' }]);
+    return this.#readOrBuild(user, sinceVersion);
+  }
+
+  /**
+   * SY7: a device at the state's version had another digest. The first time the snapshot that it gets repairs it; if that did not
+   * help, the state itself is in doubt: it is built from truth under a new epoch. Each rung once per cool-down.
+   */
+  async diverged(user: string): Promise<void> {
+    const { metrics, clock, state, divergenceCoolDownMs } = this.#deps;
+    metrics.divergence();
+    const nowMs = clock.nowMs();
+    const before = this.#divergedAtMs.get(user);
+    this.#divergedAtMs.delete(user);
+    if (before !== undefined && nowMs - before < divergenceCoolDownMs) {
+      await state.drop(user);
+      await this.#build(user);
+      return;
+    }
+    this.#divergedAtMs.set(user, nowMs);
+    for (const oldest of this.#divergedAtMs.keys()) {
+      if (this.#divergedAtMs.size <= DIVERGED_USERS_MAX) break;
+      this.#divergedAtMs.delete(oldest);
+    }
+  }
+
+  async #readOrBuild(user: string, sinceVersion: number | undefined): Promise<StateView> {
+    for (let tries = 0; tries < READS_MAX; tries++) {
+      const view = await this.#deps.state.read(user, sinceVersion);
+      if (view) return view;
+      await this.#build(user);
+    }
+    throw new Unavailable(`the state of one user does not stay: read ${READS_MAX} times`, 1000);
+  }
+
+  /** One build a user at a time on this node; the marker sees to it over all nodes. */
+  #build(user: string): Promise<void> {
+    const running = this.#builds.get(user);
+    if (running) return running;
+    const build = this.#limited(() => this.#buildFromTruth(user)).finally(() => this.#builds.delete(user));
+    this.#builds.set(user, build);
+    return build;
+  }
+
+  async #limited(run: () => Promise<void>): Promise<void> {
+    if (this.#buildsRunning >= this.#deps.buildsMax) {
+      if (this.#buildsWaiting.length >= BUILDS_WAITING_MAX) throw new Unavailable('too many users are being loaded', 2000);
+      await new Promise<void>((resolve) => this.#buildsWaiting.push(resolve));
+    }
+    this.#buildsRunning++;
+    try {
+      await run();
+    } finally {
+      this.#buildsRunning--;
+      this.#buildsWaiting.shift()?.();
+    }
+  }
+
+  /**
+   * SY10: marker first, then one consistent read of truth, then the rows under a new epoch; what was changed meanwhile is on the
+   * marker's dirty list and is derived again before anybody is answered.
+   */
+  async #buildFromTruth(user: string): Promise<void> {
+    const { state, truth, random, clock, refresh, wakeup, metrics, groupThreshold } = this.#deps;
+    const token = random.token(BUILD_TOKEN_LENGTH);
+    while (!(await state.beginBuild(user, token, BUILD_TAKEOVER_MS))) {
+      await new Promise<void>((resolve) => clock.after(BUILD_POLL_MS, resolve));
+      if (await state.read(user, Number.MAX_SAFE_INTEGER)) return;
+    }
+    try {
+      const facts = await truth.rowsOfUser(user);
+      const rows = facts.map((one) => deriveRow(one, groupThreshold));
+      const { stored, dirty } = await state.completeBuild(user, token, random.token(EPOCH_LENGTH), rows);
+      if (!stored) return;
+      if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);
+      metrics.stateBuilt(rows.length);
+    } catch (error) {
+      await state.abandonBuild(user, token);
+      throw error;
+    }
+    const view = await state.read(user, Number.MAX_SAFE_INTEGER);
+    if (!view) return;
+    // Sockets of the user that are open at another epoch start over (SY10); for all others this says nothing new.
+    if (view.rows.length > 0) throw new Bug('rows above the highest version');
+    const { epoch, syncVersion, total, badge, mentions, digest } = view;
+    const head = { epoch, syncVersion, total, badge, mentions, digest };
+    await wakeup.publishChanges([{ ...head, user, baseVersion: syncVersion, op: 'merged', rows: [] }]);
+  }
+}
