@@ -62,120 +62,106 @@ export interface MetricsRegistry extends Metrics {
   /** The text format of Prometheus. */
   render(): Promise<string>;
   readonly contentType: string;
-  /** Name, kind, labels and meaning of each metric of the product, for the operations page. */
-  describe(): MetricDescription[];
 }
 
-export interface MetricDescription {
-  readonly name: string;
+export interface MetricDefinition {
   readonly kind: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
   readonly help: string;
 }
 
-const PREFIX = 'tidemark_';
+/** Without the prefix. docs/OPERATIONS.md shows the same table. */
+export const metricDefinitions = {
+  connections: gauge('Sockets by state: open, and of these live (greeted and synced).', 'state'),
+  handshakes_total: counter('WebSocket handshakes by result.', 'result'),
+  closes_total: counter('Sockets closed, by close code.', 'code'),
+  slow_consumer_closed_total: counter('Sockets closed with 4100: they did not read what was sent.'),
+  half_open_closed_total: counter('Sockets closed because their peer went silent.'),
+  rate_limited_total: counter('Requests, frames and connections refused by a limit.', 'scope'),
+  drain_remaining: gauge('Sockets that the drain has still to close.'),
+
+  sync_total: counter('Answers to hello, sync and pull, by mode and reason.', 'mode', 'reason'),
+  sync_seconds: histogram('From hello or sync to the answer.'),
+  divergence_total: counter('Clients whose digest differed at the same version. Above 0: page somebody.'),
+  version_regress_total: counter('Cursors ahead of the server within one epoch. Above 0: page somebody.'),
+  rebuild_seconds: histogram("Building one user's state from truth."),
+  push_to_client_seconds: histogram('From the commit of a change to the socket write of its frame.'),
+  pending_coalesced_total: counter('Changes merged into a frame that was still waiting.'),
+
+  events_total: counter('Events by type and result: ok, duplicate, or the error code.', 'type', 'result'),
+  late_inserts_total: counter('Messages inserted below the head (OR3).'),
+  ack_total: counter('Items of acks by status.', 'status'),
+  truth_retry_total: counter('Transactions of truth that were run again, by reason.', 'reason'),
+  outbox_depth: gauge('Changes whose fan-out is not confirmed.'),
+  outbox_lag_seconds: gauge('Age of the oldest of these.'),
+
+  reconciled_users_total: counter('Users whose rows were compared with truth.'),
+  reconcile_seconds: histogram('One pass of reconcile.'),
+  drift_rows_total: counter('Rows that reconcile found to differ from truth, by kind.', 'kind'),
+  invariant_violation_total: counter('Assertions that did not hold. Above 0: page somebody.', 'name'),
+  event_ids_trimmed_total: counter('Event ids forgotten after their retention.'),
+
+  http_requests_total: counter('HTTP requests by route, method and status.', 'route', 'method', 'status'),
+  http_request_seconds: histogram('From the request line to the answer.', 'route'),
+  http_requests_in_flight: gauge('HTTP requests being answered.'),
+} as const satisfies Record<string, MetricDefinition>;
+
+export const METRIC_PREFIX = 'tidemark_';
 /** From a tenth of a millisecond (a push within the process) to the time after which a caller has given up. */
 const SECONDS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export function createMetrics(): MetricsRegistry {
   const registry = new Registry();
-  const described: MetricDescription[] = [];
   collectDefaultMetrics({ register: registry });
-
-  function counter(name: string, help: string, ...labelNames: string[]): Counter {
-    const metric = new Counter({ name: PREFIX + name, help, labelNames, registers: [registry] });
-    described.push({ name: PREFIX + name, kind: 'counter', labels: labelNames, help });
-    return metric;
-  }
-  function gauge(name: string, help: string, ...labelNames: string[]): Gauge {
-    const metric = new Gauge({ name: PREFIX + name, help, labelNames, registers: [registry] });
-    described.push({ name: PREFIX + name, kind: 'gauge', labels: labelNames, help });
-    return metric;
-  }
-  function histogram(name: string, help: string, ...labelNames: string[]): Histogram {
-    const metric = new Histogram({ name: PREFIX + name, help, labelNames, buckets: SECONDS, registers: [registry] });
-    described.push({ name: PREFIX + name, kind: 'histogram', labels: labelNames, help });
-    return metric;
-  }
-
-  const connections = gauge('connections', 'Sockets by state: open, and of these live (greeted and synced).', 'state');
-  const handshakes = counter('handshakes_total', 'WebSocket handshakes by result.', 'result');
-  const closes = counter('closes_total', 'Sockets closed, by close code.', 'code');
-  const syncSeconds = histogram('sync_seconds', 'From hello or sync to the answer.');
-  const slow = counter('slow_consumer_closed_total', 'Sockets closed with 4100: they did not read what was sent.');
-  const halfOpen = counter('half_open_closed_total', 'Sockets closed because their peer went silent.');
-  const limited = counter('rate_limited_total', 'Requests, frames and connections refused by a limit.', 'scope');
-  const draining = gauge('drain_remaining', 'Sockets that the drain has still to close.');
-  const syncs = counter('sync_total', 'Answers to hello, sync and pull, by mode and reason.', 'mode', 'reason');
-  const divergence = counter('divergence_total', 'Clients whose digest differed at the same version. Above 0: page somebody.');
-  const regress = counter('version_regress_total', 'Cursors ahead of the server within one epoch. Above 0: page somebody.');
-  const rebuilds = histogram('rebuild_seconds', "Building one user's state from truth.");
-  const pushSeconds = histogram('push_to_client_seconds', 'From the commit of a change to the socket write of its frame.');
-  const coalesced = counter('pending_coalesced_total', 'Changes merged into a frame that was still waiting.');
-  const eventResults = counter('events_total', 'Events by type and result: ok, duplicate, or the error code.', 'type', 'result');
-  const late = counter('late_inserts_total', 'Messages inserted below the head (OR3).');
-  const acks = counter('ack_total', 'Items of acks by status.', 'status');
-  const retries = counter('truth_retry_total', 'Transactions of truth that were run again, by reason.', 'reason');
-  const outboxDepth = gauge('outbox_depth', 'Changes whose fan-out is not confirmed.');
-  const outboxLag = gauge('outbox_lag_seconds', 'Age of the oldest of these.');
-  const reconciledUsers = counter('reconciled_users_total', 'Users whose rows were compared with truth.');
-  const reconcileSeconds = histogram('reconcile_seconds', 'One pass of reconcile.');
-  const drift = counter('drift_rows_total', 'Rows that reconcile found to differ from truth, by kind.', 'kind');
-  const invariants = counter('invariant_violation_total', 'Assertions that did not hold. Above 0: page somebody.', 'name');
-  const trimmed = counter('event_ids_trimmed_total', 'Event ids forgotten after their retention.');
-  const requests = counter('http_requests_total', 'HTTP requests by route, method and status.', 'route', 'method', 'status');
-  const requestSeconds = histogram('http_request_seconds', 'From the request line to the answer.', 'route');
-  const inFlight = gauge('http_requests_in_flight', 'HTTP requests being answered.');
-
+  const m = register(registry);
   return {
     contentType: registry.contentType,
     render: () => registry.metrics(),
-    describe: () => described,
 
-    handshake: (result) => handshakes.inc({ result }),
-    connectionOpened: () => connections.inc({ state: 'open' }),
+    handshake: (result) => m.handshakes_total.inc({ result }),
+    connectionOpened: () => m.connections.inc({ state: 'open' }),
     connectionClosed(code) {
-      connections.dec({ state: 'open' });
-      closes.inc({ code: String(code) });
+      m.connections.dec({ state: 'open' });
+      m.closes_total.inc({ code: String(code) });
     },
-    sessionLive: (change) => connections.inc({ state: 'live' }, change),
-    helloAnswered: (seconds) => syncSeconds.observe(seconds),
-    slowConsumerClosed: () => slow.inc(),
-    halfOpenClosed: () => halfOpen.inc(),
-    rateLimited: (scope) => limited.inc({ scope }),
-    drainRemaining: (sockets) => draining.set(sockets),
+    sessionLive: (change) => m.connections.inc({ state: 'live' }, change),
+    helloAnswered: (seconds) => m.sync_seconds.observe(seconds),
+    slowConsumerClosed: () => m.slow_consumer_closed_total.inc(),
+    halfOpenClosed: () => m.half_open_closed_total.inc(),
+    rateLimited: (scope) => m.rate_limited_total.inc({ scope }),
+    drainRemaining: (sockets) => m.drain_remaining.set(sockets),
 
-    synced: (mode, reason) => syncs.inc({ mode, reason: reason ?? 'none' }),
-    diverged: () => divergence.inc(),
-    versionRegressed: () => regress.inc(),
-    rebuilt: (seconds) => rebuilds.observe(seconds),
-    pushed: (seconds) => pushSeconds.observe(seconds),
-    coalesced: (changes) => coalesced.inc(changes),
+    synced: (mode, reason) => m.sync_total.inc({ mode, reason: reason ?? 'none' }),
+    diverged: () => m.divergence_total.inc(),
+    versionRegressed: () => m.version_regress_total.inc(),
+    rebuilt: (seconds) => m.rebuild_seconds.observe(seconds),
+    pushed: (seconds) => m.push_to_client_seconds.observe(seconds),
+    coalesced: (changes) => m.pending_coalesced_total.inc(changes),
 
     eventsAnswered(values, results) {
-      results.forEach((result, i) => eventResults.inc({ type: typeLabel(values[i]), result: resultLabel(result) }));
+      results.forEach((result, i) => m.events_total.inc({ type: typeLabel(values[i]), result: resultLabel(result) }));
     },
-    lateInserts: (messages) => late.inc(messages),
-    acked: (status) => acks.inc({ status }),
-    truthRetried: (reason) => retries.inc({ reason }),
+    lateInserts: (messages) => m.late_inserts_total.inc(messages),
+    acked: (status) => m.ack_total.inc({ status }),
+    truthRetried: (reason) => m.truth_retry_total.inc({ reason }),
     outbox(depth, lagSeconds) {
-      outboxDepth.set(depth);
-      outboxLag.set(lagSeconds);
+      m.outbox_depth.set(depth);
+      m.outbox_lag_seconds.set(lagSeconds);
     },
 
     reconciled(users, seconds) {
-      reconciledUsers.inc(users);
-      reconcileSeconds.observe(seconds);
+      m.reconciled_users_total.inc(users);
+      m.reconcile_seconds.observe(seconds);
     },
-    drifted: (kind) => drift.inc({ kind }),
-    invariantViolated: (name) => invariants.inc({ name }),
-    eventIdsTrimmed: (count) => trimmed.inc(count),
+    drifted: (kind) => m.drift_rows_total.inc({ kind }),
+    invariantViolated: (name) => m.invariant_violation_total.inc({ name }),
+    eventIdsTrimmed: (count) => m.event_ids_trimmed_total.inc(count),
 
     requestAnswered(route, method, status, seconds) {
-      requests.inc({ route, method, status: String(status) });
-      requestSeconds.observe({ route }, seconds);
+      m.http_requests_total.inc({ route, method, status: String(status) });
+      m.http_request_seconds.observe({ route }, seconds);
     },
-    requestsInFlight: (count) => inFlight.set(count),
+    requestsInFlight: (count) => m.http_requests_in_flight.set(count),
   };
 }
 
@@ -219,4 +205,34 @@ function typeLabel(value: unknown): string {
 function resultLabel(result: EventOutcome): string {
   if (!result.ok) return result.error?.code ?? 'internal';
   return result.duplicate === true ? 'duplicate' : 'ok';
+}
+
+interface MetricOf {
+  counter: Counter;
+  gauge: Gauge;
+  histogram: Histogram;
+}
+type Definitions = typeof metricDefinitions;
+type Registered = { [K in keyof Definitions]: MetricOf[Definitions[K]['kind']] };
+
+function register(registry: Registry): Registered {
+  const made = Object.entries(metricDefinitions).map(([name, { kind, labels, help }]) => {
+    const options = { name: METRIC_PREFIX + name, help, labelNames: [...labels], registers: [registry] };
+    if (kind === 'counter') return [name, new Counter(options)];
+    if (kind === 'gauge') return [name, new Gauge(options)];
+    return [name, new Histogram({ ...options, buckets: SECONDS })];
+  });
+  return Object.fromEntries(made) as Registered;
+}
+
+function counter(help: string, ...labels: string[]) {
+  return { kind: 'counter' as const, labels, help };
+}
+
+function gauge(help: string, ...labels: string[]) {
+  return { kind: 'gauge' as const, labels, help };
+}
+
+function histogram(help: string, ...labels: string[]) {
+  return { kind: 'histogram' as const, labels, help };
 }

@@ -20,6 +20,8 @@ export const systemClock: Clock = {
     wait(Math.max(0, delayMs));
     return () => clearTimeout(timer);
   },
+  // The check phase comes after the poll phase, in which everything that has arrived is read.
+  soon: (run) => void setImmediate(run),
 };
 
 export const systemRandom: Random = {

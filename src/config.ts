@@ -1,0 +1,298 @@
+import { limits } from '../protocol/index.ts';
+
+/**
+ * Settings: one table, read once, frozen. Nothing else looks at the environment. docs/OPERATIONS.md shows the same table.
+ * An empty variable counts as not set. All faults are reported at once, and a variable that begins with TIDEMARK_ and is not
+ * in the table is a fault, since a misspelt setting that is silently ignored is found at the worst of times.
+ */
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const MIB = 2 ** 20;
+
+export const options = {
+  host: text('TIDEMARK_HOST', '127.0.0.1', 'Address to listen on.'),
+  port: integer(
+    'TIDEMARK_PORT',
+    8080,
+    0,
+    65_535,
+    'port',
+    'Port to listen on; 0 takes any free one, which the ready line names.',
+  ),
+  dataDir: text(
+    'TIDEMARK_DATA_DIR',
+    'data',
+    'Folder of the embedded store and of the keys made on first start; relative to the folder that the program is started in.',
+  ),
+  apiKey: secret(
+    'TIDEMARK_API_KEY',
+    'Key of the server API. Not set: made on first start and kept in the data folder (api-key).',
+  ),
+  apiKeyPrevious: secret(
+    'TIDEMARK_API_KEY_PREVIOUS',
+    'A second key that is accepted too, so that keys can be changed without a gap.',
+  ),
+  tokenSecret: secret(
+    'TIDEMARK_TOKEN_SECRET',
+    'HS256 secret of user tokens. Not set: made on first start and kept in the data folder (token-secret).',
+  ),
+  tokenSecretPrevious: secret('TIDEMARK_TOKEN_SECRET_PREVIOUS', 'A second secret that is accepted too.'),
+  tokenAudience: text('TIDEMARK_TOKEN_AUDIENCE', '', 'If set, user tokens must name it as aud.'),
+  tokenIssuer: text('TIDEMARK_TOKEN_ISSUER', '', 'If set, user tokens must name it as iss.'),
+  allowedOrigins: originList(
+    'TIDEMARK_ALLOWED_ORIGINS',
+    'Origins of browser pages that may connect, besides pages served by the same host; scheme://host[:port], separated by spaces.',
+  ),
+  mysqlUrl: secret('TIDEMARK_MYSQL_URL', 'Truth in MySQL instead of the embedded store.'),
+  redisUrl: secret('TIDEMARK_REDIS_URL', 'State in Redis instead of memory.'),
+  groupThreshold: integer(
+    'TIDEMARK_GROUP_THRESHOLD',
+    limits.groupThresholdDefault,
+    1,
+    1_000_000,
+    'members',
+    'Conversations with more members are large: fanned out to connected members only, and capped at 999 (CN8).',
+  ),
+  heartbeatMs: durationMs(
+    'TIDEMARK_HEARTBEAT_MS',
+    limits.heartbeatMsDefault,
+    50,
+    HOUR_MS,
+    'Time between heartbeats of a socket.',
+  ),
+  helloTimeoutMs: durationMs(
+    'TIDEMARK_HELLO_TIMEOUT_MS',
+    limits.helloTimeoutMs,
+    50,
+    MINUTE_MS,
+    'A socket without a hello is closed after this time (DT5).',
+  ),
+  connectionsMax: integer('TIDEMARK_CONNECTIONS_MAX', 100_000, 1, 10_000_000, 'sockets', 'Sockets of this node.'),
+  connectionsPerUserMax: integer(
+    'TIDEMARK_CONNECTIONS_PER_USER_MAX',
+    10,
+    1,
+    10_000,
+    'sockets',
+    'Sockets of one user on this node; one more replaces the oldest.',
+  ),
+  requestsInFlightMax: integer(
+    'TIDEMARK_REQUESTS_IN_FLIGHT_MAX',
+    1000,
+    1,
+    100_000,
+    'requests',
+    'HTTP requests being answered at once; more get 503 and Retry-After.',
+  ),
+  bodyBytesMax: integer(
+    'TIDEMARK_BODY_BYTES_MAX',
+    16 * MIB,
+    1024,
+    1024 * MIB,
+    'bytes',
+    'Largest body of an HTTP request.',
+  ),
+  drainMs: durationMs(
+    'TIDEMARK_DRAIN_MS',
+    10 * SECOND_MS,
+    0,
+    HOUR_MS,
+    'Window over which clients are told to come back when the server stops.',
+  ),
+  reconcileIntervalMs: durationMs(
+    'TIDEMARK_RECONCILE_INTERVAL_MS',
+    HOUR_MS,
+    0,
+    30 * DAY_MS,
+    'Time between background comparisons of users with truth; 0 turns them off.',
+  ),
+  reconcileUsersMax: integer(
+    'TIDEMARK_RECONCILE_USERS_MAX',
+    1000,
+    1,
+    1_000_000,
+    'users',
+    'Users of one background comparison; the next goes on where it ended.',
+  ),
+  eventIdRetentionMs: durationMs(
+    'TIDEMARK_EVENT_ID_RETENTION_MS',
+    7 * DAY_MS,
+    MINUTE_MS,
+    3650 * DAY_MS,
+    'How long an event_id is remembered.',
+  ),
+  logLevel: oneOf(
+    'TIDEMARK_LOG_LEVEL',
+    'info',
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'Least level that is logged.',
+  ),
+} as const satisfies Record<string, Option<unknown>>;
+
+export type Config = { readonly [K in keyof typeof options]: (typeof options)[K] extends Option<infer T> ? T : never };
+
+export interface Option<T> {
+  readonly env: string;
+  readonly default: T;
+  /** What the default is called in the documentation, where its value alone would not tell. */
+  readonly shown: string;
+  readonly unit: string;
+  readonly description: string;
+  readonly isSecret: boolean;
+  /** Throws an Error that says what the text should have been. */
+  readonly parse: (given: string) => T;
+}
+
+/** All that is wrong with the settings, one line each. Names variables and never shows the value of a secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(
+      `the settings are not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}\nAll settings: docs/OPERATIONS.md`,
+    );
+    this.faults = faults;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+/** Besides a public address, short keys are only worth a warning (see `weakKeys`). */
+const KEY_BYTES_MIN = 32;
+/** More letters than these apart, a name is another name and not a misspelt one. */
+const LIKENESS_LETTERS_MAX = 4;
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
+
+export function readConfig(environment: Environment = process.env): Config {
+  const faults: string[] = [];
+  const read: Record<string, unknown> = {};
+  for (const [key, option] of Object.entries(options)) {
+    const given = environment[option.env] ?? '';
+    try {
+      read[key] = given === '' ? option.default : option.parse(given);
+    } catch (error) {
+      const shown = option.isSecret ? '' : `, not ${JSON.stringify(given)}`;
+      faults.push(`${option.env} must be ${(error as Error).message}${shown}`);
+    }
+  }
+  faults.push(...unknownVariables(environment));
+  const config = read as Config;
+  if (faults.length === 0) faults.push(...contradictions(config));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Object.freeze(config);
+}
+
+/** Keys that guess-work could find; only accepted as long as nobody else can reach the server. */
+export function weakKeys(config: Config): string[] {
+  const keys = ['apiKey', 'apiKeyPrevious', 'tokenSecret', 'tokenSecretPrevious'] as const;
+  return keys.flatMap((key) => {
+    const value = config[key];
+    return value !== null && Buffer.byteLength(value) < KEY_BYTES_MIN ? [options[key].env] : [];
+  });
+}
+
+function contradictions(config: Config): string[] {
+  const faults: string[] = [];
+  if (!LOOPBACK.test(config.host)) {
+    for (const env of weakKeys(config)) {
+      faults.push(`${env} must have at least ${KEY_BYTES_MIN} bytes, since TIDEMARK_HOST lets others reach the server`);
+    }
+  }
+  for (const key of ['mysqlUrl', 'redisUrl'] as const) {
+    if (config[key] !== null) faults.push(`${options[key].env} is set, but this version has the embedded store only`);
+  }
+  return faults;
+}
+
+function unknownVariables(environment: Environment): string[] {
+  const known = Object.values(options).map(({ env }) => env);
+  const unknown = Object.keys(environment).filter((name) => name.startsWith('TIDEMARK_') && !known.includes(name));
+  return unknown.map((name) => {
+    const [nearest] = known.toSorted((a, b) => editDistance(name, a) - editDistance(name, b));
+    const isNear = nearest !== undefined && editDistance(name, nearest) <= LIKENESS_LETTERS_MAX;
+    return `${name} is no setting${isNear ? `; did you mean ${nearest}?` : ''}`;
+  });
+}
+
+/** Letters to insert, delete or replace (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+function text(env: string, standard: string, description: string): Option<string> {
+  const parse = (given: string): string => given.trim() || fail('more than blanks');
+  return { env, default: standard, shown: standard, unit: 'text', description, isSecret: false, parse };
+}
+
+/** No default: what is not given is null. */
+function secret(env: string, description: string): Option<string | null> {
+  const parse = (given: string): string => (given.trim() === given ? given : fail('without blanks at its ends'));
+  return { env, default: null, shown: '', unit: 'text', description, isSecret: true, parse };
+}
+
+function integer(
+  env: string,
+  standard: number,
+  min: number,
+  max: number,
+  unit: string,
+  description: string,
+): Option<number> {
+  const parse = (given: string): number => {
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    return value >= min && value <= max ? value : fail(`an integer from ${min} to ${max}`);
+  };
+  return { env, default: standard, shown: String(standard), unit, description, isSecret: false, parse };
+}
+
+function durationMs(env: string, standard: number, min: number, max: number, description: string): Option<number> {
+  const unitsMs: Record<string, number> = { ms: 1, s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
+  const parse = (given: string): number => {
+    const [, digits = '', unit = 'ms'] = /^(\d{1,15})(ms|s|m|h|d)?$/.exec(given) ?? [];
+    const value = digits === '' ? Number.NaN : Number(digits) * (unitsMs[unit] ?? Number.NaN);
+    return value >= min && value <= max
+      ? value
+      : fail(`a time from ${min} to ${max} ms, in ms or with a unit (250ms, 25s, 10m, 24h, 7d)`);
+  };
+  return { env, default: standard, shown: String(standard), unit: 'ms', description, isSecret: false, parse };
+}
+
+function oneOf<const T extends string>(
+  env: string,
+  standard: NoInfer<T>,
+  values: readonly T[],
+  description: string,
+): Option<T> {
+  const parse = (given: string): T => values.find((value) => value === given) ?? fail(`one of ${values.join(', ')}`);
+  return { env, default: standard, shown: standard, unit: values.join(', '), description, isSecret: false, parse };
+}
+
+function originList(env: string, description: string): Option<readonly string[]> {
+  const parse = (given: string): readonly string[] =>
+    given
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(originOf);
+  return { env, default: [], shown: '', unit: 'origins', description, isSecret: false, parse };
+}
+
+/** An origin as browsers send it; a path, a wildcard or `null` would match more or less than whoever wrote it meant. */
+function originOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  return url !== null && url.origin === given ? given : fail(`a list of origins like https://chat.example.com:8443`);
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}
