@@ -1,0 +1,150 @@
+import { buildUserState, headOf, largeBehind, offer, rowsSince } from '../core/user-state.ts';
+import type { UserState } from '../core/user-state.ts';
+import type { Clock, StateAnswer, StateCall, StateStore } from '../ports.ts';
+
+export interface MemoryStateOptions {
+  readonly clock: Clock;
+  /** Users held at most; above it the least recently used are forgotten, and built again when they ask. */
+  readonly usersMax?: number;
+  /** A user who has not asked for so long is forgotten. */
+  readonly idleTtlMs?: number;
+  /** Large conversations whose rev is held at most; one forgotten counts as not known, so its row is derived when asked for. */
+  readonly largeMax?: number;
+}
+
+const USERS_MAX = 1_000_000;
+const IDLE_TTL_MS = 30 * 24 * 3_600_000;
+const LARGE_MAX = 1_000_000;
+
+const MISSING: StateAnswer = { kind: 'missing' };
+const BUILDING: StateAnswer = { kind: 'building' };
+
+interface Live {
+  readonly kind: 'live';
+  readonly state: UserState;
+  usedAtMs: number;
+}
+
+/** The marker of a build (DESIGN §3.5): what changes meanwhile goes to the dirty list, since nobody knows whether the build read it. */
+interface Building {
+  readonly kind: 'building';
+  readonly token: string;
+  readonly usedAtMs: number;
+  /** No more conversations than the user is a member of. */
+  readonly dirty: Set<string>;
+}
+
+/**
+ * The state of all users in the memory of one process. Used means asked for (read or built): changes that only arrive neither
+ * keep a user nor cost the upkeep of the order of use.
+ */
+export function createMemoryState(options: MemoryStateOptions): StateStore {
+  const { clock, usersMax = USERS_MAX, idleTtlMs = IDLE_TTL_MS, largeMax = LARGE_MAX } = options;
+  /** Least recently used first. */
+  const users = new Map<string, Live | Building>();
+  /** Least recently raised first. */
+  const largeRevs = new Map<string, number>();
+  const revOf = (conv: string): number | undefined => largeRevs.get(conv);
+
+  function entryOf(user: string, nowMs: number): Live | Building | undefined {
+    const entry = users.get(user);
+    if (entry === undefined || nowMs - entry.usedAtMs < idleTtlMs) return entry;
+    users.delete(user);
+    return undefined;
+  }
+
+  function putLast(user: string, entry: Live | Building): void {
+    users.delete(user);
+    users.set(user, entry);
+  }
+
+  function makeRoom(nowMs: number): void {
+    for (const [user, entry] of users) {
+      if (users.size <= usersMax && nowMs - entry.usedAtMs < idleTtlMs) break;
+      users.delete(user);
+    }
+  }
+
+  function applyOne(call: StateCall, nowMs: number): StateAnswer {
+    const entry = entryOf(call.user, nowMs);
+    if (entry === undefined) return MISSING;
+    if (entry.kind === 'building') {
+      for (const { conv } of call.rows) entry.dirty.add(conv);
+      for (const { conv } of call.parts) entry.dirty.add(conv);
+      return BUILDING;
+    }
+    const { change, derive } = offer(entry.state, call);
+    return { kind: 'applied', head: change ?? headOf(entry.state), change, derive };
+  }
+
+  return {
+    outlivesProcess: false,
+
+    async apply(calls) {
+      const nowMs = clock.nowMs();
+      return calls.map((call) => applyOne(call, nowMs));
+    },
+
+    async read(user, sinceVersion) {
+      const nowMs = clock.nowMs();
+      const entry = entryOf(user, nowMs);
+      if (entry?.kind !== 'live') return null;
+      entry.usedAtMs = nowMs;
+      putLast(user, entry);
+      const { state } = entry;
+      return {
+        ...headOf(state),
+        user,
+        tombstoneFloor: state.tombstoneFloor,
+        rows: rowsSince(state, sinceVersion),
+        largeBehind: largeBehind(state, revOf),
+      };
+    },
+
+    async beginBuild(user, token, takeOverAfterMs) {
+      const nowMs = clock.nowMs();
+      const entry = entryOf(user, nowMs);
+      if (entry?.kind === 'building' && entry.token !== token && nowMs - entry.usedAtMs < takeOverAfterMs) return false;
+      // What was dirty under an older marker was committed before this one: the read of truth that follows sees it.
+      putLast(user, { kind: 'building', token, usedAtMs: nowMs, dirty: new Set() });
+      makeRoom(nowMs);
+      return true;
+    },
+
+    async completeBuild(user, token, epoch, rows) {
+      const nowMs = clock.nowMs();
+      const entry = entryOf(user, nowMs);
+      if (entry?.kind !== 'building' || entry.token !== token) return { stored: false, dirty: [] };
+      putLast(user, { kind: 'live', state: buildUserState(user, epoch, rows), usedAtMs: nowMs });
+      return { stored: true, dirty: [...entry.dirty] };
+    },
+
+    async abandonBuild(user, token) {
+      const entry = users.get(user);
+      if (entry?.kind === 'building' && entry.token === token) users.delete(user);
+    },
+
+    async raiseLarge(revs) {
+      for (const [conv, rev] of revs) {
+        const known = largeRevs.get(conv) ?? 0;
+        largeRevs.delete(conv);
+        largeRevs.set(conv, Math.max(known, rev));
+      }
+      for (const conv of largeRevs.keys()) {
+        if (largeRevs.size <= largeMax) break;
+        largeRevs.delete(conv);
+      }
+    },
+
+    async drop(user) {
+      users.delete(user);
+    },
+
+    async ping() {},
+
+    async close() {
+      users.clear();
+      largeRevs.clear();
+    },
+  };
+}
