@@ -22,7 +22,9 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     redact: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
-    hooks: { streamWrite: (line: string) => line.replaceAll(SIGNED_TOKEN, '[token]').replaceAll(BEARER, 'Bearer [key]') },
+    hooks: {
+      streamWrite: (line: string) => line.replaceAll(SIGNED_TOKEN, '[token]').replaceAll(BEARER, 'Bearer [key]'),
+    },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }

@@ -11,6 +11,7 @@ export interface Border {
 const RULES = ['src/core', 'protocol'];
 const USE_CASES = ['src/ports.ts', ...RULES, 'src/errors.ts', 'src/metrics.ts'];
 const ADAPTER = [...USE_CASES, 'src/log.ts', 'node:*'];
+const SETTINGS = ['src/config.ts', 'src/errors.ts', 'src/kept-secret.ts', 'src/system.ts', 'src/user-tokens.ts'];
 const EDGE = ['src/services', ...USE_CASES, 'src/log.ts', 'node:*'];
 
 export const BORDERS: Border[] = [
@@ -29,11 +30,14 @@ export const BORDERS: Border[] = [
   { room: 'src/gateway', may: ['src/gateway', 'ws', ...EDGE] },
   { room: 'src/api', may: ['src/api', 'hono', '@hono/node-server', ...EDGE] },
   { room: 'src/jobs', may: ['src/jobs', 'src/services', ...USE_CASES, 'src/log.ts'] },
-  { room: 'src/cli', may: ['src/cli', 'src/config.ts', 'src/errors.ts', ...RULES, 'commander', 'jose', 'node:*'] },
+  { room: 'src/cli', may: ['src/cli', 'src/main.ts', ...SETTINGS, ...RULES, 'commander', 'node:*'] },
   { room: 'src/errors.ts', may: ['protocol'] },
   { room: 'src/log.ts', may: ['src/errors.ts', 'pino'] },
-  { room: 'src/metrics.ts', may: ['prom-client'] },
+  { room: 'src/metrics.ts', may: ['protocol', 'prom-client'] },
   { room: 'src/config.ts', may: ['protocol', 'src/errors.ts', 'node:*'] },
+  { room: 'src/system.ts', may: ['src/ports.ts', 'node:*'] },
+  { room: 'src/kept-secret.ts', may: ['src/ports.ts', 'node:*'] },
+  { room: 'src/user-tokens.ts', may: ['src/ports.ts', 'protocol', 'jose'] },
   { room: 'src/main.ts', may: ['src/app.ts', 'src/config.ts', 'src/log.ts', 'src/errors.ts', 'node:*'] },
   { room: 'src/app.ts', may: ['src', 'protocol', 'node:*'] },
 
