@@ -1,0 +1,125 @@
+import { Bug } from '../../errors.ts';
+import type { FactRequest, Facts, MessageDetails, Place } from '../../ports.ts';
+import type { Connection } from './connection.ts';
+import {
+  ADJUSTMENT_COLUMNS,
+  CONVERSATION_COLUMNS,
+  EVENT_COLUMNS,
+  MEMBERSHIP_COLUMNS,
+  MESSAGE_COLUMNS,
+  PARKED_COLUMNS,
+  readAdjustment,
+  readConversation,
+  readEvent,
+  readMembership,
+  readMessage,
+  readParked,
+} from './records.ts';
+
+const EVENT = `SELECT ${EVENT_COLUMNS.join(', ')} FROM events WHERE event_id = ?`;
+const CONVERSATION = `SELECT ${CONVERSATION_COLUMNS.join(', ')} FROM conversations WHERE conv = ?`;
+const MEMBERSHIP = `SELECT ${MEMBERSHIP_COLUMNS.join(', ')} FROM memberships WHERE user = ? AND conv = ?`;
+const MESSAGE_BY_ID = `SELECT ${MESSAGE_COLUMNS.join(', ')} FROM messages WHERE conv = ? AND message_id = ?`;
+const MESSAGE_BY_SEQ = `SELECT ${MESSAGE_COLUMNS.join(', ')} FROM messages WHERE conv = ? AND seq = ?`;
+const PARKED = `SELECT ${PARKED_COLUMNS.join(', ')} FROM parked WHERE conv = ? AND message_id = ?`;
+const PLACE = 'SELECT seq, ord FROM messages WHERE conv = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
+const OWN_PLACE = 'SELECT own_ord FROM messages WHERE conv = ? AND sender = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
+const ADJUSTMENT = `SELECT ${ADJUSTMENT_COLUMNS.join(', ')} FROM adjustments WHERE conv = ? AND seq = ?`;
+const MENTIONS = 'SELECT user FROM mentions WHERE conv = ? AND seq = ? ORDER BY user';
+
+/**
+ * Looks up everything asked for, each thing once: statements and rows depend on the length of the request alone, never on how many
+ * members or messages a conversation has. Locks need nothing here: the one writer holds the whole file.
+ */
+export function loadFacts(db: Connection, request: FactRequest): Facts {
+  const events = lookUp(request.eventIds, ofOne, (id) => mapped(db.get(EVENT, id), readEvent));
+  const conversations = lookUp(request.conversations, ofOne, (conv) =>
+    mapped(db.get(CONVERSATION, conv), readConversation),
+  );
+  const memberships = lookUp(
+    request.memberships,
+    ({ conv, user }) => keyOf(conv, user),
+    ({ conv, user }) => mapped(db.get(MEMBERSHIP, user, conv), readMembership),
+  );
+  const byId = lookUp(
+    request.messagesById,
+    ({ conv, messageId }) => keyOf(conv, messageId),
+    ({ conv, messageId }) => mapped(db.get(MESSAGE_BY_ID, conv, messageId), readMessage),
+  );
+  const bySeq = lookUp(
+    request.messagesBySeq,
+    ({ conv, seq }) => keyOf(conv, seq),
+    ({ conv, seq }) => mapped(db.get(MESSAGE_BY_SEQ, conv, seq), readMessage),
+  );
+  const parked = lookUp(
+    request.parked,
+    ({ conv, messageId }) => keyOf(conv, messageId),
+    ({ conv, messageId }) => mapped(db.get(PARKED, conv, messageId), readParked),
+  );
+  const places = lookUp(
+    request.places,
+    ({ conv, seq }) => keyOf(conv, seq),
+    ({ conv, seq }): Place => {
+      const [at = 0, ord = 0] = (db.get(PLACE, conv, seq) ?? []) as number[];
+      return { seq: at, ord };
+    },
+  );
+  const ownPlaces = lookUp(
+    request.ownPlaces,
+    ({ conv, user, seq }) => keyOf(conv, user, seq),
+    ({ conv, user, seq }) => (db.get(OWN_PLACE, conv, user, seq)?.[0] ?? 0) as number,
+  );
+  const details = lookUp(
+    request.details,
+    ({ conv, seq }) => keyOf(conv, seq),
+    ({ conv, seq }): MessageDetails => ({
+      adjustment: mapped(db.get(ADJUSTMENT, conv, seq), readAdjustment),
+      mentions: db.all(MENTIONS, conv, seq).map(([user]) => user as string),
+    }),
+  );
+  return {
+    event: (eventId) => asked(events, eventId),
+    conversation: (conv) => asked(conversations, conv),
+    membership: (conv, user) => asked(memberships, keyOf(conv, user)),
+    messageById: (conv, messageId) => asked(byId, keyOf(conv, messageId)),
+    messageBySeq: (conv, seq) => asked(bySeq, keyOf(conv, seq)),
+    parked: (conv, messageId) => asked(parked, keyOf(conv, messageId)),
+    place: (conv, seq) => asked(places, keyOf(conv, seq)),
+    ownPlace: (conv, user, seq) => asked(ownPlaces, keyOf(conv, user, seq)),
+    details: (conv, seq) => asked(details, keyOf(conv, seq)),
+  };
+}
+
+function lookUp<T, Found>(
+  wanted: readonly T[] | undefined,
+  key: (item: T) => string,
+  find: (item: T) => Found,
+): Map<string, Found> {
+  const found = new Map<string, Found>();
+  for (const item of wanted ?? []) {
+    const itemKey = key(item);
+    if (!found.has(itemKey)) found.set(itemKey, find(item));
+  }
+  return found;
+}
+
+function asked<Found>(found: Map<string, Found>, key: string): Found {
+  if (!found.has(key)) throw new Bug('a fact was used that the request did not ask for');
+  return found.get(key) as Found;
+}
+
+function ofOne(id: string): string {
+  return id;
+}
+
+/** Ids may hold any character, so their lengths keep two lists of parts apart. */
+function keyOf(...parts: (string | number)[]): string {
+  return parts.map((part) => (typeof part === 'string' ? `${part.length}:${part}` : String(part))).join(',');
+}
+
+function mapped<T>(
+  row: readonly (string | number | null)[] | undefined,
+  read: (row: readonly (string | number | null)[]) => T,
+): T | null {
+  return row === undefined ? null : read(row);
+}

@@ -1,0 +1,102 @@
+import type { Conversation, Membership, RowFacts } from '../../core/facts.ts';
+import type { ConvUser } from '../../ports.ts';
+import type { Connection, Values } from './connection.ts';
+import { CONVERSATION_COLUMNS, MEMBERSHIP_COLUMNS, readConversation, readMembership } from './records.ts';
+
+/**
+ * Everything that one row is derived from, by index seeks alone: no statement walks over what is unread. What is walked is rare by
+ * nature: messages recalled or inserted late, mentions, messages that name all.
+ */
+const ROW_FACTS = `
+  SELECT ${CONVERSATION_COLUMNS.map((column) => `c.${column}`).join(', ')},
+    ${MEMBERSHIP_COLUMNS.map((column) => `m.${column}`).join(', ')},
+    CASE WHEN c.purge_seq > m.floor_seq THEN (
+      SELECT o.own_ord FROM messages o
+      WHERE o.conv = m.conv AND o.sender = m.user AND o.seq <= c.purge_seq ORDER BY o.seq DESC LIMIT 1) END,
+    (SELECT sum(a.delta) FROM adjustments a
+      WHERE a.conv = m.conv AND a.seq > max(m.floor_seq, c.purge_seq) AND a.sender <> m.user),
+    (SELECT count(*) FROM mentions n
+      WHERE n.user = m.user AND n.conv = m.conv AND n.seq > max(m.floor_seq, c.purge_seq) AND n.counted = 1),
+    (SELECT count(*) FROM messages x
+      WHERE x.conv = m.conv AND x.seq > max(m.floor_seq, c.purge_seq) AND x.sender <> m.user
+        AND x.mention_all = 1 AND x.countable = 1 AND x.recalled = 0),
+    CASE WHEN m.hidden_ord = c.head_ord THEN EXISTS (
+      SELECT 1 FROM adjustments h WHERE h.conv = m.conv AND h.late_no > 0 AND h.late_no > m.hidden_late AND h.seq > m.clear_seq) END,
+    CASE WHEN m.away_ord = c.head_ord THEN EXISTS (
+      SELECT 1 FROM adjustments w WHERE w.conv = m.conv AND w.late_no > 0 AND w.late_no > m.away_late AND w.seq > m.clear_seq) END
+  FROM memberships m CROSS JOIN conversations c ON c.conv = m.conv
+  WHERE m.user = ?`;
+
+export const ROW_OF_PAIR = `${ROW_FACTS} AND m.conv = ?`;
+export const ROWS_OF_USER = `${ROW_FACTS} ORDER BY m.conv`;
+const CONVERSATION = `SELECT ${CONVERSATION_COLUMNS.join(', ')} FROM conversations WHERE conv = ?`;
+
+const MEMBERSHIP_AT = CONVERSATION_COLUMNS.length;
+const SUMS_AT = MEMBERSHIP_AT + MEMBERSHIP_COLUMNS.length;
+
+/** In the order asked; pairs without a conversation are left out. The caller sees to it that all reads belong to one moment. */
+export function rowFactsOfPairs(db: Connection, pairs: readonly ConvUser[]): RowFacts[] {
+  const rows: RowFacts[] = [];
+  for (const { conv, user } of pairs) {
+    const row = db.get(ROW_OF_PAIR, user, conv);
+    if (row !== undefined) {
+      rows.push(readRowFacts(row));
+      continue;
+    }
+    const alone = db.get(CONVERSATION, conv);
+    if (alone !== undefined) rows.push(withoutMembership(readConversation(alone), user));
+  }
+  return rows;
+}
+
+export function rowFactsOfUser(db: Connection, user: string): RowFacts[] {
+  return db.all(ROWS_OF_USER, user).map(readRowFacts);
+}
+
+function readRowFacts(row: Values): RowFacts {
+  return {
+    conversation: readConversation(row),
+    membership: readMembership(row, MEMBERSHIP_AT),
+    purgeOwn: (row[SUMS_AT] ?? 0) as number,
+    adjustByOthers: (row[SUMS_AT + 1] ?? 0) as number,
+    namedMentions: row[SUMS_AT + 2] as number,
+    allMentions: row[SUMS_AT + 3] as number,
+    lateSinceHidden: row[SUMS_AT + 4] === 1,
+    lateSinceAway: row[SUMS_AT + 5] === 1,
+  };
+}
+
+/** Somebody who never was a member: nothing counts, whatever the conversation holds. */
+function withoutMembership(conversation: Conversation, user: string): RowFacts {
+  const membership: Membership = {
+    user,
+    conv: conversation.conv,
+    member: false,
+    joinSeq: 0,
+    readSeq: 0,
+    readEpoch: 0,
+    clearSeq: 0,
+    floorSeq: 0,
+    floorOrd: 0,
+    floorOwn: 0,
+    ownOrd: 0,
+    hiddenOrd: -1,
+    hiddenLate: 0,
+    awayOrd: -1,
+    awayLate: 0,
+    muted: false,
+    marked: false,
+    memberVersion: -1,
+    rev: 0,
+  };
+  return {
+    conversation,
+    membership,
+    purgeOwn: 0,
+    adjustByOthers: 0,
+    namedMentions: 0,
+    allMentions: 0,
+    lateSinceHidden: false,
+    lateSinceAway: false,
+  };
+}
