@@ -1,5 +1,5 @@
 import type { AckItem } from '../../../protocol/index.ts';
-import type { ConvMessageId, ConvUser, FactRequest, Facts } from '../../ports.ts';
+import type { ConvMessageId, ConvUser, FactRequest, Facts } from '../transaction-facts.ts';
 import type { Membership } from '../facts.ts';
 import {
   commandRequest,

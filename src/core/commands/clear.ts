@@ -1,4 +1,4 @@
-import type { Facts } from '../../ports.ts';
+import type { Facts } from '../transaction-facts.ts';
 import { unreadOf } from '../counting.ts';
 import type { Membership, RowFacts } from '../facts.ts';
 import { type CommandDraft, type CommandPlan, draftOf, memberOf, unknown } from './command.ts';

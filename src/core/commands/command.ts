@@ -1,5 +1,5 @@
 import type { AckStatus } from '../../../protocol/index.ts';
-import type { ConvSeq, ConvUser, FactRequest, Facts } from '../../ports.ts';
+import type { ConvSeq, ConvUser, FactRequest, Facts } from '../transaction-facts.ts';
 import type { Conversation, Membership } from '../facts.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Facts } from '../../ports.ts';
+import type { Facts } from '../transaction-facts.ts';
 import { type CommandDraft, draftOf, memberOf, unknown } from './command.ts';
 
 export interface MarkCommand {

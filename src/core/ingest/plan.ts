@@ -1,5 +1,6 @@
 import type { Event, EventResult, Op } from '../../../protocol/index.ts';
-import type { ConversationPart, Facts, Writes } from '../../ports.ts';
+import type { ConversationPart } from '../change-set.ts';
+import type { Facts, Writes } from '../transaction-facts.ts';
 
 /** How one conversation changed in a batch, for the fan-out. A conversation in which nothing changed has none (SY9). */
 export interface ConversationChange {

@@ -1,4 +1,4 @@
-import type { ConvMessageId, ConvSeq, ConvUser, FactRequest, Facts } from '../../ports.ts';
+import type { ConvMessageId, ConvSeq, ConvUser, FactRequest, Facts } from '../transaction-facts.ts';
 import type { Event, MessageCreated } from '../../../protocol/index.ts';
 
 /** The first load of a batch: all that its events name. */
