@@ -1,0 +1,49 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROOT } from '../support/source-tree.ts';
+
+/** What is built is what gets deployed: tsc copies no SQL and no pages, and only a start shows that something is missing. */
+const BIN = join(ROOT, 'node_modules/.bin');
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'tidemark-build-'));
+  await promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT });
+});
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+test('the built artefact starts, serves a page and an event, and stops cleanly', async () => {
+  const child = spawn(join(BIN, 'node'), ['dist/src/main.js'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: BIN, TIDEMARK_PORT: '0', TIDEMARK_DATA_DIR: dataDir, TIDEMARK_API_KEY: 'k'.repeat(32) },
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  try {
+    const url = await readyUrl(child.stdout);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const answer = await fetch(`${url}/v1/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${'k'.repeat(32)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ events: [{ type: 'conversation.created', conv: 'c', members: ['u'] }] }),
+    });
+    expect(await answer.json()).toEqual({ results: [{ ok: true }] });
+  } finally {
+    child.kill('SIGTERM');
+  }
+  expect((await exited)[0]).toBe(0);
+});
+
+async function readyUrl(stdout: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: stdout })) {
+    const entry = JSON.parse(line) as { msg?: string; url?: string };
+    if (entry.msg === 'ready' && entry.url !== undefined) return entry.url;
+  }
+  throw new Error('the artefact ended without saying that it is ready');
+}
