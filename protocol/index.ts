@@ -4,6 +4,7 @@ export * from './client-frames.ts';
 export * from './client-state.ts';
 export * from './close-codes.ts';
 export * from './codec-json.ts';
+export * from './codec-msgpack.ts';
 export * from './codec.ts';
 export * from './digest.ts';
 export * from './error-codes.ts';
