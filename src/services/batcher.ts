@@ -1,8 +1,12 @@
 import { Unavailable } from '../errors.ts';
 
 export interface BatcherOptions<Item, Answer> {
-  /** Runs one batch; answers in the order of the items. If it throws, every item of the batch fails with that error. */
+  /**
+   * Runs one batch; answers in the order of the items. If it throws, every item of the batch fails with that error; but where
+   * `isolates` holds, the batch is run again in halves until the culprit stands alone with its error (DESIGN §2).
+   */
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
+  readonly isolates?: (error: unknown) => boolean;
   /** What an item counts for against the two limits below (1 unless told). */
   readonly weightOf?: (item: Item) => number;
   /** Weight of one batch; a single heavier item makes a batch of its own. */
@@ -12,13 +16,20 @@ export interface BatcherOptions<Item, Answer> {
   readonly soon: (run: () => void) => void;
 }
 
+interface Entry<Item, Answer> {
+  readonly item: Item;
+  readonly weight: number;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
  * Natural batching: while one batch is in flight the next gathers; nothing waits when idle. Under load batches grow by themselves,
  * which is what makes a hot row cheap (DESIGN §2: 50 messages a transaction, 20 to 30 times the rate of one).
  */
 export class Batcher<Item, Answer> {
   readonly #options: BatcherOptions<Item, Answer>;
-  #waiting: { item: Item; weight: number; resolve: (answer: Answer) => void; reject: (error: unknown) => void }[] = [];
+  #waiting: Entry<Item, Answer>[] = [];
   #waitingWeight = 0;
   #running = false;
   #idleListeners: (() => void)[] = [];
@@ -65,16 +76,23 @@ export class Batcher<Item, Answer> {
   }
 
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#take();
-      try {
-        const answers = await this.#options.run(batch.map((entry) => entry.item));
-        batch.forEach((entry, i) => entry.resolve(answers[i] as Answer));
-      } catch (error) {
-        for (const entry of batch) entry.reject(error);
-      }
-    }
+    while (this.#waiting.length > 0) await this.#settle(this.#take());
     this.#running = false;
     for (const resolve of this.#idleListeners.splice(0)) resolve();
+  }
+
+  async #settle(batch: readonly Entry<Item, Answer>[]): Promise<void> {
+    try {
+      const answers = await this.#options.run(batch.map((entry) => entry.item));
+      batch.forEach((entry, i) => entry.resolve(answers[i] as Answer));
+    } catch (error) {
+      if (batch.length === 1 || !this.#options.isolates?.(error)) {
+        for (const entry of batch) entry.reject(error);
+        return;
+      }
+      const half = batch.length >> 1;
+      await this.#settle(batch.slice(0, half));
+      await this.#settle(batch.slice(half));
+    }
   }
 }

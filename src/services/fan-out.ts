@@ -9,7 +9,7 @@
  * dropped rounds end at the same numbers.
  */
 import type { Op } from '../../protocol/index.ts';
-import type { ConversationChange } from '../core/ingest/index.ts';
+import type { ConversationChange } from '../core/ingest/plan.ts';
 import type { Clock, ConversationPart, LargeNotice, StateCall, StateStore, Truth, Wakeup } from '../ports.ts';
 import { Batcher } from './batcher.ts';
 import { mergeChanges, type PendingChange } from './pending-change.ts';
@@ -48,7 +48,7 @@ export class FanOut {
     this.#rounds = new Batcher({
       run: async (lists) => {
         await this.#round(lists.flat());
-        return [];
+        return lists.map(() => undefined);
       },
       weightOf: (changes) => changes.length,
       batchWeightMax: Infinity,

@@ -1,5 +1,5 @@
 import type { Op } from '../../protocol/index.ts';
-import type { ConversationChange } from '../core/ingest/index.ts';
+import type { ConversationChange } from '../core/ingest/plan.ts';
 import type { ConversationPart } from '../ports.ts';
 
 /** What one conversation owes its members, merged from one or more committed changes. */

@@ -3,15 +3,13 @@
  *
  *   check → gather → one transaction: lock, load, plan (core/ingest), store, commit → answer → fan-out
  */
-import { checkEvent, type Event } from '../../protocol/index.ts';
-import {
-  type EventResult,
-  fingerprintOf,
-  ingestDetailsRequest,
-  ingestRequest,
-  type IngestPlan,
-  planIngest,
-} from '../core/ingest/index.ts';
+import { checkEvent } from '../../protocol/index.ts';
+import type { Event, EventResult } from '../../protocol/index.ts';
+import { sha1Hex } from '../../protocol/sha1.ts';
+import { fingerprintText } from '../core/ingest/fingerprint.ts';
+import { planIngest } from '../core/ingest/plan.ts';
+import type { IngestPlan } from '../core/ingest/plan.ts';
+import { ingestDetailsRequest, ingestRequest } from '../core/ingest/request.ts';
 import { Unavailable } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock, OutboxTarget, Truth } from '../ports.ts';
@@ -60,7 +58,9 @@ export class Post {
     const events = checked.flatMap((one) => (one.ok ? [one.event] : []));
     const answers = events.length > 0 ? await this.#batches.add(events) : [];
     let next = 0;
-    const results = checked.map((one): EventResult => (one.ok ? (answers[next++] as EventResult) : { ok: false, error: one.error }));
+    const results = checked.map((one): EventResult =>
+      one.ok ? (answers[next++] as EventResult) : { ok: false, error: one.error },
+    );
     this.#deps.metrics.eventsAnswered(values, results);
     return results;
   }
@@ -89,13 +89,16 @@ export class Post {
         return [{ ok: false, error: { code: 'internal', message: 'the event could not be stored' } }];
       }
       const half = events.length >> 1;
-      return [...(await this.#commitOrSplit(events.slice(0, half))), ...(await this.#commitOrSplit(events.slice(half)))];
+      return [
+        ...(await this.#commitOrSplit(events.slice(0, half))),
+        ...(await this.#commitOrSplit(events.slice(half))),
+      ];
     }
   }
 
   async #transact(events: readonly Event[]): Promise<readonly EventResult[]> {
     const { truth, clock, fanOut, metrics, onError } = this.#deps;
-    const fingerprints = events.map(fingerprintOf);
+    const fingerprints = events.map((event) => sha1Hex(fingerprintText(event)));
     const { plan, outboxIds } = await truth.transact(async (tx) => {
       const facts = await tx.load(ingestRequest(events));
       const more = ingestDetailsRequest(events, facts);
@@ -122,5 +125,8 @@ export class Post {
 }
 
 function outboxOf(plan: IngestPlan): OutboxTarget[] {
-  return plan.changes.flatMap(({ conv, touched }) => [{ conv, user: null }, ...touched.map((user) => ({ conv, user }))]);
+  return plan.changes.flatMap(({ conv, touched }) => [
+    { conv, user: null },
+    ...touched.map((user) => ({ conv, user })),
+  ]);
 }

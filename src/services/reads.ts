@@ -1,11 +1,5 @@
 /** The numbers by request: what the pull side of the server API answers (CONTRACT §7). */
-import type {
-  BatchGetConvsAnswer,
-  CheckAnswer,
-  CheckItem,
-  Row,
-  UserTotals,
-} from '../../protocol/index.ts';
+import type { BatchGetConvsAnswer, CheckAnswer, CheckItem, Row, UserTotals } from '../../protocol/index.ts';
 import { listingOf, toWireRow } from '../core/row.ts';
 import type { StateView, Truth } from '../ports.ts';
 import type { Sync } from './sync.ts';
@@ -62,7 +56,12 @@ export class Reads {
     for (const { conv, head_seq, countable } of items) {
       const known = heads.get(conv);
       if (known && known.headSeq === head_seq && known.countable === countable) continue;
-      differ.push({ conv, known: known !== undefined, head_seq: known?.headSeq ?? 0, countable: known?.countable ?? 0 });
+      differ.push({
+        conv,
+        known: known !== undefined,
+        head_seq: known?.headSeq ?? 0,
+        countable: known?.countable ?? 0,
+      });
     }
     return { differ };
   }

@@ -8,7 +8,7 @@ import { floorOf } from '../core/counting.ts';
 import type { RowFacts } from '../core/facts.ts';
 import { deriveRow, type DerivedRow, type HeldRow, listingOf, looksSame } from '../core/row.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Random, StateStore, StateView, Truth } from '../ports.ts';
+import type { Clock, Random, StateStore, StateView, Truth } from '../ports.ts';
 import type { Refresh } from './refresh.ts';
 
 export interface ReconcileDeps {
@@ -16,6 +16,7 @@ export interface ReconcileDeps {
   readonly state: StateStore;
   readonly refresh: Refresh;
   readonly random: Random;
+  readonly clock: Clock;
   readonly metrics: Metrics;
   readonly groupThreshold: number;
   /** Rows a user that are counted from their messages. */
@@ -32,7 +33,13 @@ export class Reconcile {
   }
 
   /** `users` absent: everybody. `wrong` and `repaired` count users. */
-  async run({ users, repair = false }: { users?: readonly string[] | undefined; repair?: boolean | undefined }): Promise<ReconcileAnswer> {
+  async run({
+    users,
+    repair = false,
+  }: {
+    users?: readonly string[] | undefined;
+    repair?: boolean | undefined;
+  }): Promise<ReconcileAnswer> {
     const answer = { checked: 0, wrong: 0, repaired: 0 };
     if (users) await this.#page(users, repair, answer);
     else {
@@ -48,7 +55,11 @@ export class Reconcile {
   }
 
   /** One page of the walk; answers the user to go on after, or null at the end. For a job that spreads the walk over time. */
-  async step(after: string | null, limit: number, repair: boolean): Promise<{ answer: ReconcileAnswer; next: string | null }> {
+  async step(
+    after: string | null,
+    limit: number,
+    repair: boolean,
+  ): Promise<{ answer: ReconcileAnswer; next: string | null }> {
     const page = await this.#deps.truth.users(after, limit);
     const answer = { checked: 0, wrong: 0, repaired: 0 };
     await this.#page(page, repair, answer);
@@ -56,25 +67,27 @@ export class Reconcile {
   }
 
   async #page(users: readonly string[], repair: boolean, answer: ReconcileAnswer): Promise<void> {
+    const startedAtMs = this.#deps.clock.nowMs();
     for (const user of users) {
       const outcome = await this.#user(user, repair);
       answer.checked++;
       if (outcome !== 'right') answer.wrong++;
       if (outcome === 'repaired') answer.repaired++;
     }
-    this.#deps.metrics.reconciled(answer);
+    this.#deps.metrics.reconciled(users.length, (this.#deps.clock.nowMs() - startedAtMs) / 1000);
   }
 
   async #user(user: string, repair: boolean): Promise<'right' | 'wrong' | 'repaired'> {
-    const { truth, state, refresh, groupThreshold } = this.#deps;
+    const { truth, state, refresh, metrics, groupThreshold } = this.#deps;
     const view = await state.read(user);
     const facts = await truth.rowsOfUser(user);
     const rows = facts.map((one) => deriveRow(one, groupThreshold));
     const miscounted = await this.#miscounted(facts);
     if (!view) return miscounted ? 'wrong' : 'right';
     const wrong = wrongRows(view, rows);
-    if (wrong === 0 && !miscounted) return 'right';
-    if (!repair || wrong === 0) return 'wrong';
+    if (wrong === 0) return miscounted ? 'wrong' : 'right';
+    metrics.drifted('state');
+    if (!repair) return 'wrong';
     const repairAt = { epoch: view.epoch, syncVersion: view.syncVersion };
     await refresh.offer([{ user, op: 'merged', rows, parts: [], repairAt }]);
     const after = await state.read(user);
@@ -95,7 +108,7 @@ export class Reconcile {
       if (again?.conversation.rev !== one.conversation.rev || again.membership.rev !== one.membership.rev) continue;
       const row = deriveRow(one, groupThreshold);
       if (row.unread === counted.unread && row.mentions === counted.mentions) continue;
-      metrics.drift('truth');
+      metrics.drifted('truth');
       return true;
     }
     return false;

@@ -78,6 +78,8 @@ export class Refresh {
         else rowsOf.set(user, [row]);
       }
     }
-    return targets.map(({ user, op }) => ({ user, op, rows: rowsOf.get(user) ?? [], parts: [] })).filter((call) => call.rows.length > 0);
+    return targets
+      .map(({ user, op }) => ({ user, op, rows: rowsOf.get(user) ?? [], parts: [] }))
+      .filter((call) => call.rows.length > 0);
   }
 }

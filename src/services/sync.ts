@@ -64,7 +64,7 @@ export class Sync {
    */
   async diverged(user: string): Promise<void> {
     const { metrics, clock, state, divergenceCoolDownMs } = this.#deps;
-    metrics.divergence();
+    metrics.diverged();
     const nowMs = clock.nowMs();
     const before = this.#divergedAtMs.get(user);
     this.#divergedAtMs.delete(user);
@@ -100,7 +100,8 @@ export class Sync {
 
   async #limited(run: () => Promise<void>): Promise<void> {
     if (this.#buildsRunning >= this.#deps.buildsMax) {
-      if (this.#buildsWaiting.length >= BUILDS_WAITING_MAX) throw new Unavailable('too many users are being loaded', 2000);
+      if (this.#buildsWaiting.length >= BUILDS_WAITING_MAX)
+        throw new Unavailable('too many users are being loaded', 2000);
       await new Promise<void>((resolve) => this.#buildsWaiting.push(resolve));
     }
     this.#buildsRunning++;
@@ -118,6 +119,7 @@ export class Sync {
    */
   async #buildFromTruth(user: string): Promise<void> {
     const { state, truth, random, clock, refresh, wakeup, metrics, groupThreshold } = this.#deps;
+    const startedAtMs = clock.nowMs();
     const token = random.token(BUILD_TOKEN_LENGTH);
     while (!(await state.beginBuild(user, token, BUILD_TAKEOVER_MS))) {
       await new Promise<void>((resolve) => clock.after(BUILD_POLL_MS, resolve));
@@ -129,7 +131,7 @@ export class Sync {
       const { stored, dirty } = await state.completeBuild(user, token, random.token(EPOCH_LENGTH), rows);
       if (!stored) return;
       if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);
-      metrics.stateBuilt(rows.length);
+      metrics.rebuilt((clock.nowMs() - startedAtMs) / 1000);
     } catch (error) {
       await state.abandonBuild(user, token);
       throw error;

@@ -2,7 +2,7 @@ import { listingOf, type HeldRow } from '../row.ts';
 import type { UserAck } from './acks.ts';
 
 export interface ReadAllItems {
-  /** Acks without read_epoch, which mean the current one. */
+  /** With the read_epoch that the row has: a mark that the state does not know of yet is a change since. */
   readonly acks: readonly UserAck[];
   /** Conversations whose row has changed since the version named; they stay. */
   readonly stale: readonly string[];
@@ -18,7 +18,8 @@ export function readAllItems(user: string, rows: readonly HeldRow[], sinceVersio
   for (const row of rows) {
     if (!row.member) continue;
     if (sinceVersion === null) acks.push({ user, item: { conv: row.conv, seq: Number.MAX_SAFE_INTEGER } });
-    else if (row.version <= sinceVersion) acks.push({ user, item: { conv: row.conv, seq: row.headSeq } });
+    else if (row.version <= sinceVersion)
+      acks.push({ user, item: { conv: row.conv, seq: row.headSeq, read_epoch: row.readEpoch } });
     else if (listingOf(row) !== 'gone') stale.push(row.conv);
   }
   return { acks, stale };
