@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import type { Tally } from './tally-reporter.ts';
 import { findKit } from './kit.ts';
 
@@ -12,6 +12,7 @@ import { findKit } from './kit.ts';
 interface Step {
   name: string;
   command: string[];
+  env?: Record<string, string>;
   /** How many things passed and failed, from the exit code and the output; the default is one thing, by exit code. */
   read?: (code: number, output: string) => Outcome;
 }
@@ -25,11 +26,18 @@ interface Outcome {
 const ROOT = resolve(import.meta.dirname, '..');
 // A bound on a hang, far above what any step takes.
 const STEP_TIMEOUT_MS = 15 * 60_000;
+const BIN = join(ROOT, 'node_modules/.bin');
+const kit = findKit();
 const scratch = mkdtempSync(join(tmpdir(), 'tidemark-test-'));
 const tallyFile = join(scratch, 'tally.json');
-const kit = findKit();
-// The steps write into a pipe and cannot see whether somebody is watching.
-const colour = process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' };
+const env = {
+  // Settings of whoever runs this are not those of the servers under test.
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TIDEMARK_'))),
+  PATH: `${BIN}${delimiter}${process.env['PATH'] ?? ''}`,
+  // The steps write into a pipe and cannot see whether somebody is watching.
+  ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }),
+  TEST_TALLY_FILE: tallyFile,
+};
 
 const steps: Step[] = [
   { name: 'format', command: ['oxfmt', '--check', '.'] },
@@ -39,10 +47,11 @@ const steps: Step[] = [
   { name: 'tests', command: ['vitest', 'run'], read: readTally },
 ];
 if ('dir' in kit) {
+  const own = { env: { TIDEMARK_KIT_DIR: kit.dir }, read: readLastLine };
   const fuzz = ['fuzz', '--seeds', '1..20', '--ops', '150'];
   steps.push(
-    { name: 'conformance scenarios', command: ['node', 'scripts/kit.ts', 'scenarios'], read: readLastLine },
-    { name: 'conformance fuzz', command: ['node', 'scripts/kit.ts', ...fuzz], read: readLastLine },
+    { name: 'conformance scenarios', command: ['node', 'scripts/kit.ts', 'scenarios'], ...own },
+    { name: 'conformance fuzz', command: ['node', 'scripts/kit.ts', ...fuzz], ...own },
   );
 }
 
@@ -50,20 +59,21 @@ const rows: { name: string; seconds: number; outcome: Outcome }[] = [];
 for (const step of steps) {
   console.log(`\n── ${step.name}: ${step.command.join(' ')}`);
   const startedAt = performance.now();
-  const { code, output } = await run(step.command);
+  const { code, output } = await run(step);
   const outcome = step.read?.(code, output) ?? { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] };
   rows.push({ name: step.name, seconds: (performance.now() - startedAt) / 1000, outcome });
 }
 rmSync(scratch, { recursive: true, force: true });
 report();
 
-/** Runs one command from node_modules/.bin with its output passed on as it comes. */
-async function run([command = '', ...args]: string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(command === 'node' ? process.execPath : join(ROOT, 'node_modules/.bin', command), args, {
+/** Runs the command of a step with its output passed on as it comes. */
+async function run(step: Step): Promise<{ code: number; output: string }> {
+  const [command = '', ...args] = step.command;
+  const child = spawn(command === 'node' ? process.execPath : join(BIN, command), args, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: STEP_TIMEOUT_MS,
-    env: { ...process.env, ...colour, TEST_TALLY_FILE: tallyFile },
+    env: { ...env, ...step.env },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -9,7 +9,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../support/source-tree.ts';
 
 /** What is built is what gets deployed: tsc copies no SQL and no pages, and only a start shows that something is missing. */
-const BIN = join(ROOT, 'node_modules/.bin');
 let dataDir: string;
 
 beforeAll(async () => {
@@ -19,10 +18,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 test('the built artefact starts, serves a page and an event, and stops cleanly', async () => {
-  const child = spawn(join(BIN, 'node'), ['dist/src/main.js'], {
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: BIN, TIDEMARK_PORT: '0', TIDEMARK_DATA_DIR: dataDir, TIDEMARK_API_KEY: 'k'.repeat(32) },
+    env: { TIDEMARK_PORT: '0', TIDEMARK_DATA_DIR: dataDir, TIDEMARK_API_KEY: 'k'.repeat(32) },
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
   try {
