@@ -7,6 +7,12 @@ export type Values = readonly Value[];
 /** Told after each statement: its text, and how many rows it answered or changed. */
 export type OnStatement = (sql: string, rows: number) => void;
 
+/**
+ * A value that an index column is compared with for equality in a statement that also orders or joins. With a bare `?` there SQLite
+ * looks at the value while it plans, and so compiles the statement anew at every binding: 80 µs instead of 1 for a row (measured).
+ */
+export const TEXT = 'CAST(? AS TEXT)';
+
 export interface ConnectionOptions {
   readonly readOnly: boolean;
   readonly onStatement: OnStatement | undefined;

@@ -1,5 +1,5 @@
 import type { ConvUser, CountedMessages } from '../../ports.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, TEXT } from './connection.ts';
 
 /** Each message above the floor stands in exactly one column: own first, then non-countable, then recalled, else counted. */
 const TALLY = `
@@ -13,7 +13,7 @@ const TALLY = `
   FROM messages m WHERE m.conv = ? AND m.seq > ?`;
 const FIRST_COUNTED = `
   SELECT seq FROM messages
-  WHERE conv = ? AND seq > ? AND sender <> ? AND countable = 1 AND recalled = 0 ORDER BY seq LIMIT 20`;
+  WHERE conv = ${TEXT} AND seq > ? AND sender <> ? AND countable = 1 AND recalled = 0 ORDER BY seq LIMIT 20`;
 
 /** CN1, CN2 by their definition: a walk over the message rows above the floor. Its cost is what is unread. */
 export function countMessages(db: Connection, { conv, user }: ConvUser, floorSeq: number): CountedMessages {

@@ -1,6 +1,6 @@
 import { Bug } from '../../errors.ts';
 import type { FactRequest, Facts, MessageDetails, Place } from '../../ports.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, TEXT } from './connection.ts';
 import {
   ADJUSTMENT_COLUMNS,
   CONVERSATION_COLUMNS,
@@ -22,10 +22,12 @@ const MEMBERSHIP = `SELECT ${MEMBERSHIP_COLUMNS.join(', ')} FROM memberships WHE
 const MESSAGE_BY_ID = `SELECT ${MESSAGE_COLUMNS.join(', ')} FROM messages WHERE conv = ? AND message_id = ?`;
 const MESSAGE_BY_SEQ = `SELECT ${MESSAGE_COLUMNS.join(', ')} FROM messages WHERE conv = ? AND seq = ?`;
 const PARKED = `SELECT ${PARKED_COLUMNS.join(', ')} FROM parked WHERE conv = ? AND message_id = ?`;
-const PLACE = 'SELECT seq, ord FROM messages WHERE conv = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
-const OWN_PLACE = 'SELECT own_ord FROM messages WHERE conv = ? AND sender = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
+const PLACE = `SELECT seq, ord FROM messages WHERE conv = ${TEXT} AND seq <= ? ORDER BY seq DESC LIMIT 1`;
+const OWN_PLACE = `
+  SELECT own_ord FROM messages INDEXED BY messages_by_sender
+  WHERE conv = ${TEXT} AND sender = ${TEXT} AND seq <= ? ORDER BY seq DESC LIMIT 1`;
 const ADJUSTMENT = `SELECT ${ADJUSTMENT_COLUMNS.join(', ')} FROM adjustments WHERE conv = ? AND seq = ?`;
-const MENTIONS = 'SELECT user FROM mentions WHERE conv = ? AND seq = ? ORDER BY user';
+const MENTIONS = 'SELECT user FROM mentions WHERE conv = ? AND seq = ?';
 
 /**
  * Looks up everything asked for, each thing once: statements and rows depend on the length of the request alone, never on how many

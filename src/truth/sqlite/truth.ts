@@ -26,12 +26,12 @@ export interface SqliteTruthParts {
   readonly release: () => void;
 }
 
-const PRESENT_MEMBERS = 'SELECT user FROM memberships WHERE conv = ? AND member = 1';
+const PRESENT_MEMBERS = 'SELECT user FROM memberships INDEXED BY memberships_present WHERE conv = ? AND member = 1';
 const REV = 'SELECT rev FROM conversations WHERE conv = ?';
 /** `head_ord` counts the messages that took an ordinal; the few whose flag is not what their ordinal says make up the difference. */
 const HEAD = `
   SELECT c.head_seq, c.head_ord + coalesce((
-    SELECT sum(CASE m.countable WHEN 1 THEN 1 ELSE -1 END) FROM messages m WHERE m.conv = c.conv AND m.took_ord <> m.countable), 0)
+    SELECT sum(CASE m.countable WHEN 1 THEN 1 ELSE -1 END) FROM messages m INDEXED BY messages_off_ordinal WHERE m.conv = c.conv AND m.took_ord <> m.countable), 0)
   FROM conversations c WHERE c.conv = ?`;
 const NEXT_USER = 'SELECT user FROM memberships WHERE user > ? ORDER BY user LIMIT 1';
 const OUTBOX = `
