@@ -1,13 +1,13 @@
 import type { Event } from '../../../protocol/index.ts';
-import { sha1Hex } from '../../../protocol/sha1.ts';
 
 /**
- * What an event says, as a hash: two events with one event_id are the same event when their fingerprints are equal (DT8).
- * Empty for an event without event_id, which is never compared. Left out are `event_id` itself, `sent_at`, which decides nothing and is often stamped anew by a retry, and whatever the
- * schemas do not know. A default that is spelled out is no difference, nor are order and doubles in a list of users.
+ * What an event says, as text: two events with one event_id are the same event when their texts are equal (DT8). Empty for an
+ * event without event_id, which is never compared. Left out are `event_id` itself, `sent_at`, which decides nothing and is often
+ * stamped anew by a retry, and whatever the schemas do not know. A default that is spelled out is no difference, nor are order
+ * and doubles in a list of users.
  */
-export function fingerprintOf(event: Event): string {
-  return event.event_id === undefined ? '' : sha1Hex(JSON.stringify(meaningOf(event)));
+export function fingerprintText(event: Event): string {
+  return event.event_id === undefined ? '' : JSON.stringify(meaningOf(event));
 }
 
 function meaningOf(event: Event): unknown[] {

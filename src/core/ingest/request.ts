@@ -63,6 +63,8 @@ export function ingestDetailsRequest(events: readonly Event[], facts: Facts): Fa
       case 'conversation.purged':
         if (event.up_to_seq < head) places.push({ conv, seq: event.up_to_seq });
         break;
+      default:
+        break;
     }
   }
   if (details.length + places.length + ownPlaces.length === 0) return null;

@@ -14,6 +14,6 @@ export function unknownConversation(conv: string): EventResult {
   return refuse('unknown_conversation', `conv '${conv}' is not known; conversation.created makes it`, 'conv');
 }
 
-export function conversationDissolved(conv: string): EventResult {
+export function dissolved(conv: string): EventResult {
   return refuse('conversation_dissolved', `conv '${conv}' has been dissolved`, 'conv');
 }
