@@ -69,7 +69,7 @@ export interface Truth {
    * lock wait. Throws Unavailable when truth cannot be reached in time.
    */
   transact<T>(work: (tx: TruthTransaction) => Promise<T>): Promise<T>;
-  /** One consistent read, in the order asked. Pairs without a conversation are left out; without a membership: an empty one (rev 0, not a member). */
+  /** One consistent read, in the order asked. Pairs without a conversation are left out; without a membership: an empty one (rev 0, not a member), and nothing counted. */
   rows(pairs: readonly ConvUser[]): Promise<RowFacts[]>;
   /** All conversations that the user is or was a member of, one consistent read. */
   rowsOfUser(user: string): Promise<RowFacts[]>;
@@ -79,11 +79,16 @@ export interface Truth {
   revsOf(convs: readonly string[]): Promise<Map<string, number>>;
   /** Counts by scanning messages above `floorSeq` (explain, reconcile's sample). */
   countMessages(pair: ConvUser, floorSeq: number): Promise<CountedMessages>;
-  /** Head and number of countable messages ever (recalled ones included) of each conversation that exists. */
+  /**
+   * Head, and how many messages have their `countable` flag on (recalled ones included), of each conversation that exists. That number
+   * follows from the events alone, in whatever order they came: a caller finds it in its own messages by the same count.
+   */
   heads(convs: readonly string[]): Promise<Map<string, { headSeq: number; countable: number }>>;
   /** Users with at least one membership, in byte order after `after`, at most `limit`. */
   users(after: string | null, limit: number): Promise<string[]>;
+  /** Rows that were written at least `olderThanMs` ago by the clock of truth, oldest first. An id is never given out twice. */
   outbox(olderThanMs: number, limit: number): Promise<OutboxRow[]>;
+  /** Ids that are gone already are no error. */
   outboxDone(ids: readonly number[]): Promise<void>;
   /** Forgets event ids accepted before `acceptedBeforeMs`, at most `limit`; answers how many. */
   trimEvents(acceptedBeforeMs: number, limit: number): Promise<number>;

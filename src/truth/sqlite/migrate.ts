@@ -7,7 +7,7 @@ import { TruthFileError } from './file-error.ts';
 /** Stands in the header of each file (`PRAGMA application_id`): "Tide". */
 const APPLICATION_ID = 0x54_69_64_65;
 const FOLDER = join(import.meta.dirname, 'migrations');
-const FILE_NAME = /^(\d{4})_[a-z0-9-]+\.sql$/;
+const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 interface Migration {
   readonly number: number;

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Truth } from '../../ports.ts';
 import { Connection, type OnStatement } from './connection.ts';
+import { TruthFileError } from './file-error.ts';
 import { lockBeside } from './folder-lock.ts';
 import { migrate } from './migrate.ts';
 import { SqliteTruth } from './truth.ts';
@@ -15,7 +16,7 @@ export interface SqliteTruthOptions {
 
 /** Truth in one SQLite file, for one process. Throws TruthFileError when the file is in use, newer, damaged or not ours. */
 export function openSqliteTruth({ file, onStatement }: SqliteTruthOptions): Truth {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const release = lockBeside(file);
   const opened: Connection[] = [];
   try {
@@ -29,5 +30,13 @@ export function openSqliteTruth({ file, onStatement }: SqliteTruthOptions): Trut
     for (const connection of opened) connection.close();
     release();
     throw error;
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new TruthFileError('unusable', `cannot make the data folder ${folder}: ${(error as Error).message}`, error);
   }
 }
