@@ -241,7 +241,6 @@ function wellMade(frame: Delta): boolean {
 /** [SY7] A lower version is not compared, a higher one was missed; nothing is compared while pages or frames are due. */
 function heard(state: ClientState, frame: Hb | Acked): Step {
   const { snapshot, catchup } = state;
-  if (state.epoch === null && snapshot === null) return quiet(state);
   const epoch = (snapshot ?? state).epoch;
   const known = snapshot?.at ?? Math.max(catchup?.target ?? 0, catchup?.at ?? state.syncVersion);
   if (frame.t === 'hb' && frame.epoch !== epoch) return waiting(ask(state, 'epoch'), frame);
