@@ -1,14 +1,24 @@
 import { limits } from '../protocol/index.ts';
+import {
+  DAY_MS,
+  durationMs,
+  flag,
+  HOUR_MS,
+  integer,
+  MINUTE_MS,
+  oneOf,
+  type Option,
+  originList,
+  SECOND_MS,
+  secret,
+  text,
+} from './config-option.ts';
 
 /**
  * Settings: one table, read once, frozen. Nothing else looks at the environment. docs/OPERATIONS.md shows the same table.
  * An empty variable counts as not set. All faults are reported at once, and a variable that begins with TIDEMARK_ and is not
  * in the table is a fault, since a misspelt setting that is silently ignored is found at the worst of times.
  */
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const MIB = 2 ** 20;
 
 export const options = {
@@ -101,20 +111,28 @@ export const options = {
     HOUR_MS,
     'Window over which clients are told to come back when the server stops.',
   ),
+  stateUsersMax: integer(
+    'TIDEMARK_STATE_USERS_MAX',
+    100_000,
+    1,
+    10_000_000,
+    'users',
+    'Users whose state is held in memory; the least recently used are forgotten and built from truth when they come back.',
+  ),
   reconcileIntervalMs: durationMs(
     'TIDEMARK_RECONCILE_INTERVAL_MS',
-    HOUR_MS,
+    MINUTE_MS,
     0,
     30 * DAY_MS,
     'Time between background comparisons of users with truth; 0 turns them off.',
   ),
   reconcileUsersMax: integer(
     'TIDEMARK_RECONCILE_USERS_MAX',
-    1000,
+    200,
     1,
     1_000_000,
     'users',
-    'Users of one background comparison; the next goes on where it ended.',
+    'Users of one background comparison; the next goes on after them.',
   ),
   eventIdRetentionMs: durationMs(
     'TIDEMARK_EVENT_ID_RETENTION_MS',
@@ -123,6 +141,7 @@ export const options = {
     3650 * DAY_MS,
     'How long an event_id is remembered.',
   ),
+  metricsOpen: flag('TIDEMARK_METRICS_OPEN', false, 'Answer GET /metrics without an API key.'),
   logLevel: oneOf(
     'TIDEMARK_LOG_LEVEL',
     'info',
@@ -132,18 +151,6 @@ export const options = {
 } as const satisfies Record<string, Option<unknown>>;
 
 export type Config = { readonly [K in keyof typeof options]: (typeof options)[K] extends Option<infer T> ? T : never };
-
-export interface Option<T> {
-  readonly env: string;
-  readonly default: T;
-  /** What the default is called in the documentation, where its value alone would not tell. */
-  readonly shown: string;
-  readonly unit: string;
-  readonly description: string;
-  readonly isSecret: boolean;
-  /** Throws an Error that says what the text should have been. */
-  readonly parse: (given: string) => T;
-}
 
 /** All that is wrong with the settings, one line each. Names variables and never shows the value of a secret. */
 export class ConfigError extends Error {
@@ -228,71 +235,4 @@ function editDistance(a: string, b: string): number {
     row = next;
   }
   return row[b.length] ?? 0;
-}
-
-function text(env: string, standard: string, description: string): Option<string> {
-  const parse = (given: string): string => given.trim() || fail('more than blanks');
-  return { env, default: standard, shown: standard, unit: 'text', description, isSecret: false, parse };
-}
-
-/** No default: what is not given is null. */
-function secret(env: string, description: string): Option<string | null> {
-  const parse = (given: string): string => (given.trim() === given ? given : fail('without blanks at its ends'));
-  return { env, default: null, shown: '', unit: 'text', description, isSecret: true, parse };
-}
-
-function integer(
-  env: string,
-  standard: number,
-  min: number,
-  max: number,
-  unit: string,
-  description: string,
-): Option<number> {
-  const parse = (given: string): number => {
-    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
-    return value >= min && value <= max ? value : fail(`an integer from ${min} to ${max}`);
-  };
-  return { env, default: standard, shown: String(standard), unit, description, isSecret: false, parse };
-}
-
-function durationMs(env: string, standard: number, min: number, max: number, description: string): Option<number> {
-  const unitsMs: Record<string, number> = { ms: 1, s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
-  const parse = (given: string): number => {
-    const [, digits = '', unit = 'ms'] = /^(\d{1,15})(ms|s|m|h|d)?$/.exec(given) ?? [];
-    const value = digits === '' ? Number.NaN : Number(digits) * (unitsMs[unit] ?? Number.NaN);
-    return value >= min && value <= max
-      ? value
-      : fail(`a time from ${min} to ${max} ms, in ms or with a unit (250ms, 25s, 10m, 24h, 7d)`);
-  };
-  return { env, default: standard, shown: String(standard), unit: 'ms', description, isSecret: false, parse };
-}
-
-function oneOf<const T extends string>(
-  env: string,
-  standard: NoInfer<T>,
-  values: readonly T[],
-  description: string,
-): Option<T> {
-  const parse = (given: string): T => values.find((value) => value === given) ?? fail(`one of ${values.join(', ')}`);
-  return { env, default: standard, shown: standard, unit: values.join(', '), description, isSecret: false, parse };
-}
-
-function originList(env: string, description: string): Option<readonly string[]> {
-  const parse = (given: string): readonly string[] =>
-    given
-      .split(/[\s,]+/)
-      .filter(Boolean)
-      .map(originOf);
-  return { env, default: [], shown: '', unit: 'origins', description, isSecret: false, parse };
-}
-
-/** An origin as browsers send it; a path, a wildcard or `null` would match more or less than whoever wrote it meant. */
-function originOf(given: string): string {
-  const url = URL.canParse(given) ? new URL(given) : null;
-  return url !== null && url.origin === given ? given : fail(`a list of origins like https://chat.example.com:8443`);
-}
-
-function fail(message: string): never {
-  throw new Error(message);
 }

@@ -11,8 +11,8 @@ export interface Border {
 const RULES = ['src/core', 'protocol'];
 const USE_CASES = ['src/ports.ts', ...RULES, 'src/errors.ts', 'src/metrics.ts'];
 const ADAPTER = [...USE_CASES, 'src/log.ts', 'node:*'];
-const SETTINGS = ['src/config.ts', 'src/errors.ts', 'src/kept-secret.ts', 'src/system.ts', 'src/user-tokens.ts'];
-const EDGE = ['src/services', ...USE_CASES, 'src/log.ts', 'node:*'];
+const SETTINGS = ['src/config.ts', 'src/config-option.ts', 'src/kept-secret.ts', 'src/system.ts', 'src/user-tokens.ts'];
+const EDGE = ['src/services', 'src/user-tokens.ts', ...USE_CASES, 'src/log.ts', 'node:*'];
 
 export const BORDERS: Border[] = [
   { room: 'protocol/codec-msgpack.ts', may: ['protocol', 'msgpackr'] },
@@ -34,7 +34,8 @@ export const BORDERS: Border[] = [
   { room: 'src/errors.ts', may: ['protocol'] },
   { room: 'src/log.ts', may: ['src/errors.ts', 'pino'] },
   { room: 'src/metrics.ts', may: ['protocol', 'prom-client'] },
-  { room: 'src/config.ts', may: ['protocol', 'src/errors.ts', 'node:*'] },
+  { room: 'src/config.ts', may: ['protocol', 'src/config-option.ts'] },
+  { room: 'src/config-option.ts', may: [] },
   { room: 'src/system.ts', may: ['src/ports.ts', 'node:*'] },
   { room: 'src/kept-secret.ts', may: ['src/ports.ts', 'node:*'] },
   { room: 'src/user-tokens.ts', may: ['src/ports.ts', 'protocol', 'jose'] },

@@ -1,0 +1,34 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { Schema } from '../../protocol/index.ts';
+import type { Ticket } from './admission.ts';
+import type { ListLimit } from './request-body.ts';
+
+/** Who may call: the holder of an API key, a user with a token, anybody. */
+export type Access = 'key' | 'token' | 'open';
+
+export interface Caller {
+  readonly user: string;
+  readonly expiresAtMs: number;
+}
+
+export interface ApiVariables {
+  /** Absent on open routes. */
+  ticket?: Ticket;
+  /** The owner of the token on routes with a token. */
+  caller?: Caller;
+  /** The route that answered, for metrics. */
+  route?: string;
+}
+
+export type ApiContext = Context<{ Bindings: HttpBindings; Variables: ApiVariables }>;
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly access: Access;
+  readonly answer: (c: ApiContext) => Promise<Response> | Response;
+}
+
+/** Reads and checks the body of a request; see request-body.ts. */
+export type ReadBody = <T>(c: ApiContext, schema: Schema<T>, list?: ListLimit) => Promise<T>;

@@ -1,0 +1,148 @@
+import { type RequestListener } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
+import { UserFault } from '../errors.ts';
+import { type Log, logError } from '../log.ts';
+import type { MetricsRegistry } from '../metrics.ts';
+import type { Services } from '../services/services.ts';
+import type { VerifiedToken } from '../user-tokens.ts';
+import { createAdmission } from './admission.ts';
+import { type ApiKeys, bearerOf } from './api-key.ts';
+import { careRoutes } from './care.ts';
+import { commandRoutes } from './commands.ts';
+import { crossOriginHeaders, isPreflight } from './cross-origin.ts';
+import { errorAnswer } from './error-answer.ts';
+import { eventRoutes } from './events.ts';
+import { healthRoutes } from './health.ts';
+import { readBody } from './request-body.ts';
+import type { ApiContext, ApiVariables, ReadBody, Route } from './route.ts';
+import { unreadRoutes } from './unread.ts';
+
+export interface ApiDeps {
+  readonly services: Services;
+  readonly apiKeys: ApiKeys;
+  readonly metrics: MetricsRegistry;
+  readonly log: Log;
+  readonly bodyBytesMax: number;
+  readonly requestsInFlightMax: number;
+  /** Bodies of all requests together. */
+  readonly bodiesBytesMax: number;
+  /** Pages of other origins that may use the pull fallback. */
+  readonly allowedOrigins: readonly string[];
+  readonly metricsOpen: boolean;
+  readonly verifyToken: (text: string) => Promise<VerifiedToken>;
+  readonly disconnect: (user: string, device: string | null) => Promise<void>;
+  readonly ready: () => Promise<void>;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
+const UNMATCHED = 'none';
+/** HTTP/1.0 requests need not name a host, and no route looks at it. */
+const HOST_IF_NOT_NAMED = 'localhost';
+
+/**
+ * The HTTP side (CONTRACT §7): routes, and around each of them the same steps: path → key or token → admission → body → answer,
+ * with every failure as `{error: {code, message, field?}}`.
+ */
+export function createApi(deps: ApiDeps): RequestListener {
+  const { services, apiKeys, metrics, log } = deps;
+  const admission = createAdmission({ requestsMax: deps.requestsInFlightMax, bytesMax: deps.bodiesBytesMax }, metrics);
+  // Trie: the regular-expression router takes `unread:batchGet` for a parameter in the middle of a segment.
+  const app = new Hono<{ Bindings: ApiContext['env']; Variables: ApiVariables }>({ router: new TrieRouter() });
+
+  const bodyOf: ReadBody = (c, schema, list) => {
+    const ticket = c.get('ticket');
+    if (ticket === undefined) throw new UserFault('not_found', 'this path takes no body');
+    return readBody(c.env.incoming, ticket, deps.bodyBytesMax, schema, list);
+  };
+
+  async function admit(c: ApiContext, { access }: Route): Promise<void> {
+    const path = (c.env.incoming.url ?? '').split('?', 1)[0] ?? '';
+    if (!isDecodable(path)) throw new UserFault('invalid_field', 'the path has a faulty percent escape', 'path');
+    if (access === 'open') return;
+    const given = bearerOf(c.env.incoming.headers.authorization);
+    if (access === 'key') {
+      if (given === null || !apiKeys.accepts(given)) throw new UserFault('unauthorized', 'an API key is needed');
+    } else {
+      const verified = given === null ? null : await deps.verifyToken(given);
+      if (verified === null) throw new UserFault('unauthorized', 'a user token is needed');
+      if (!verified.ok) throw new UserFault('unauthorized', verified.message);
+      c.set('caller', verified.token);
+    }
+    c.set('ticket', admission.enter());
+  }
+
+  async function run(c: ApiContext, route: Route): Promise<Response> {
+    const startedAtMs = performance.now();
+    let response: Response;
+    if (route.access === 'token') setHeaders(c, crossOriginHeaders(c, deps.allowedOrigins));
+    try {
+      await admit(c, route);
+      response = await route.answer(c);
+    } catch (error) {
+      response = failed(c, error);
+    } finally {
+      c.get('ticket')?.leave();
+    }
+    metrics.requestAnswered(route.path, route.method, response.status, (performance.now() - startedAtMs) / 1000);
+    return response;
+  }
+
+  function failed(c: ApiContext, error: unknown): Response {
+    logError(log, error, 'a request failed');
+    const { status, body, headers } = errorAnswer(error);
+    if (status === 401) c.header('www-authenticate', 'Bearer');
+    setHeaders(c, headers);
+    return c.json(body, status as 400);
+  }
+
+  const routes: Route[] = [
+    ...eventRoutes(services, bodyOf),
+    ...unreadRoutes(services, bodyOf),
+    ...commandRoutes(services, bodyOf),
+    ...careRoutes({ ...services, disconnect: deps.disconnect }, bodyOf),
+    ...healthRoutes(deps),
+  ];
+  for (const route of routes) app.on(route.method, route.path, (c) => run(c, route));
+
+  app.notFound((c) => {
+    const allowed = METHODS.filter((method) => app.router.match(method, c.req.path)[0].length > 0);
+    if (allowed.includes('GET') && isPreflight(c)) {
+      const headers = crossOriginHeaders(c, deps.allowedOrigins);
+      if (Object.keys(headers).length > 0) return c.body(null, 204, headers);
+    }
+    metrics.requestAnswered(
+      UNMATCHED,
+      METHODS.includes(c.req.method) ? c.req.method : UNMATCHED,
+      allowed.length > 0 ? 405 : 404,
+      0,
+    );
+    if (allowed.length === 0) return failed(c, new UserFault('not_found', 'no such path'));
+    c.header('allow', allowed.join(', '));
+    return failed(c, new UserFault('method_not_allowed', `this path takes ${allowed.join(', ')}`));
+  });
+  app.onError((error, c) => failed(c, error));
+
+  const listener = getRequestListener(app.fetch, {
+    hostname: HOST_IF_NOT_NAMED,
+    errorHandler: () => {
+      const { body } = errorAnswer(new UserFault('invalid_field', 'the request has no usable URL', 'path'));
+      return Response.json(body, { status: 400 });
+    },
+  });
+  return (request, response) => void listener(request, response);
+}
+
+function setHeaders(c: ApiContext, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,195 @@
+import { join } from 'node:path';
+import { type ApiKeys, createApiKeys } from './api/api-key.ts';
+import { createHttpServer } from './api/http-server.ts';
+import { createApi } from './api/server.ts';
+import { type Config, weakKeys } from './config.ts';
+import { Unavailable } from './errors.ts';
+import { createReconcileJob } from './jobs/reconcile.ts';
+import type { Job } from './jobs/schedule.ts';
+import { createTrimEventsJob } from './jobs/trim-events.ts';
+import { keptSecret, type SecretName } from './kept-secret.ts';
+import { createLog, type Log, logError } from './log.ts';
+import { createMetrics, type MetricsRegistry } from './metrics.ts';
+import type { Clock, Random, StateStore, Truth, Wakeup } from './ports.ts';
+import { createServices, type Services } from './services/services.ts';
+import { createMemoryState } from './state/memory.ts';
+import { createMemoryWakeup } from './state/memory-wakeup.ts';
+import { systemClock, systemRandom } from './system.ts';
+import { openSqliteTruth } from './truth/sqlite/open.ts';
+import { createUserTokens, type UserTokens } from './user-tokens.ts';
+
+/**
+ * The composition root: the one place where adapters, use cases and edges meet.
+ *
+ *   createApp → start → drain (or stop)
+ */
+export interface App {
+  /** Listens. Rejects when the address cannot be had; then nothing is left running. */
+  start(): Promise<{ url: string }>;
+  /** Ends in good order: not ready → sockets sent away → requests and commands carried out → stores closed. */
+  drain(): Promise<void>;
+  /** Ends at once: sockets are cut, and what was accepted is durable all the same. */
+  stop(): Promise<void>;
+  /** Throws before `start`. */
+  readonly url: string;
+  readonly services: Services;
+}
+
+/** Parts that a test or a tool may bring along. */
+export interface AppOverrides {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Log;
+  readonly metrics?: MetricsRegistry;
+  readonly truth?: Truth;
+  readonly state?: StateStore;
+  readonly wakeup?: Wakeup;
+}
+
+/** How many of the largest bodies may be in memory at once. */
+const LARGEST_BODIES = 16;
+/** DESIGN §3: notices of one large conversation are merged for so long. */
+const LARGE_MERGE_MS = 500;
+const BUILDS_MAX = 16;
+const DIVERGENCE_COOL_DOWN_MS = 10 * 60_000;
+const RECONCILE_SAMPLE_ROWS = 3;
+
+export async function createApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
+  const base = { clock: systemClock, random: systemRandom, log: createLog(config.logLevel), ...overrides };
+  const { clock, log, metrics = createMetrics() } = base;
+  const { apiKeys, tokens } = await createKeys(config, base);
+  const stores = openStores(config, base);
+  const services = createServices({
+    ...base,
+    ...stores,
+    metrics,
+    groupThreshold: config.groupThreshold,
+    largeMergeMs: LARGE_MERGE_MS,
+    buildsMax: BUILDS_MAX,
+    divergenceCoolDownMs: DIVERGENCE_COOL_DOWN_MS,
+    reconcileSampleRows: RECONCILE_SAMPLE_ROWS,
+    onError,
+  });
+  let isReady = false;
+  const api = createApi({
+    ...config,
+    services,
+    apiKeys,
+    metrics,
+    log,
+    bodiesBytesMax: config.bodyBytesMax * LARGEST_BODIES,
+    verifyToken: (text) => tokens.verify(text),
+    disconnect: (user, device) => stores.wakeup.publishDisconnect(user, device),
+    async ready() {
+      if (!isReady) throw new Unavailable('the server is starting or about to stop', config.drainMs);
+      await stores.truth.ping();
+    },
+  });
+  const http = createHttpServer(api, clock);
+  const jobs = createJobs(config, { ...stores, services, clock, log, metrics, onError });
+
+  function onError(error: unknown): void {
+    logError(log, error, 'work in the background failed');
+  }
+
+  async function end(): Promise<void> {
+    const jobsEnded = Promise.all(jobs.map((job) => job.stop()));
+    await http.close();
+    await services.post.settled();
+    await services.commands.flush();
+    await jobsEnded;
+    await stores.close();
+  }
+
+  let url: string | null = null;
+  let ending: Promise<void> | null = null;
+  return {
+    services,
+    get url() {
+      if (url === null) throw new Error('the server has not been started');
+      return url;
+    },
+    async start() {
+      try {
+        url = await http.listen(config.host, config.port);
+      } catch (error) {
+        await stores.close();
+        throw error;
+      }
+      for (const job of jobs) job.start();
+      isReady = true;
+      return { url };
+    },
+    drain() {
+      isReady = false;
+      http.endKeepAlive();
+      return (ending ??= end());
+    },
+    stop() {
+      isReady = false;
+      http.cut();
+      return (ending ??= end());
+    },
+  };
+}
+
+interface Stores {
+  readonly truth: Truth;
+  readonly state: StateStore;
+  readonly wakeup: Wakeup;
+  readonly close: () => Promise<void>;
+}
+
+function openStores(config: Config, { clock, ...given }: AppOverrides & { clock: Clock }): Stores {
+  const wakeup = given.wakeup ?? createMemoryWakeup();
+  const state = given.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax });
+  const truth = given.truth ?? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') });
+  const close = async (): Promise<void> => {
+    await wakeup.close();
+    await state.close();
+    await truth.close();
+  };
+  return { truth, state, wakeup, close };
+}
+
+/** What is not configured is made on first start. The log says where it is kept, and never what it is. */
+async function createKeys(
+  config: Config,
+  { clock, random, log }: { clock: Clock; random: Random; log: Log },
+): Promise<{ apiKeys: ApiKeys; tokens: UserTokens }> {
+  const keyOr = (given: string | null, name: SecretName): string => {
+    if (given !== null) return given;
+    const { value, file, isNew } = keptSecret(config.dataDir, name, random);
+    log.info({ file }, isNew ? `made the ${name}; it is kept in this file` : `the ${name} is kept in this file`);
+    return value;
+  };
+  for (const env of weakKeys(config)) log.warn({ env }, 'this key is short enough to be guessed');
+  const apiKey = keyOr(config.apiKey, 'api-key');
+  const tokenSecret = keyOr(config.tokenSecret, 'token-secret');
+  const { apiKeyPrevious, tokenSecretPrevious, tokenAudience: audience, tokenIssuer: issuer } = config;
+  return {
+    apiKeys: createApiKeys(apiKeyPrevious === null ? [apiKey] : [apiKey, apiKeyPrevious]),
+    tokens: await createUserTokens({
+      secrets: tokenSecretPrevious === null ? [tokenSecret] : [tokenSecret, tokenSecretPrevious],
+      audience,
+      issuer,
+      clock,
+    }),
+  };
+}
+
+interface JobParts {
+  readonly truth: Truth;
+  readonly services: Services;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: MetricsRegistry;
+  readonly onError: (error: unknown) => void;
+}
+
+function createJobs(config: Config, { services, ...parts }: JobParts): Job[] {
+  const trim = createTrimEventsJob({ ...parts, retentionMs: config.eventIdRetentionMs });
+  const { reconcileIntervalMs: intervalMs, reconcileUsersMax: usersMax } = config;
+  if (intervalMs === 0) return [trim];
+  return [trim, createReconcileJob({ ...parts, reconcile: services.reconcile, intervalMs, usersMax })];
+}

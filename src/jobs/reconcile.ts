@@ -1,0 +1,26 @@
+import type { Log } from '../log.ts';
+import type { Clock } from '../ports.ts';
+import type { Reconcile } from '../services/reconcile.ts';
+import { type Job, schedule } from './schedule.ts';
+
+export interface ReconcileJobOptions {
+  readonly reconcile: Pick<Reconcile, 'step'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly intervalMs: number;
+  /** Users of one run; the next run goes on after them. */
+  readonly usersMax: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Flow 8 in the background: walks all users round and round, a few at a time, and repairs what differs from truth. */
+export function createReconcileJob(options: ReconcileJobOptions): Job {
+  const { reconcile, clock, log, intervalMs, usersMax, onError } = options;
+  let after: string | null = null;
+  const run = async (): Promise<void> => {
+    const { answer, next } = await reconcile.step(after, usersMax, true);
+    after = next;
+    if (answer.wrong > 0) log.error(answer, 'reconcile found users that differ from truth');
+  };
+  return schedule({ clock, intervalMs, run, onError });
+}

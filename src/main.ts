@@ -1,0 +1,65 @@
+import { type App, createApp } from './app.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { createLog, type Log } from './log.ts';
+
+/** The process: environment in, signals, exit codes. Nothing else touches it. */
+const EXIT_FAILED = 1;
+const EXIT_SETTINGS = 2;
+/** By custom: 128 + number of the signal. */
+const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Runs the server until it is told to stop. Sets the exit code; 0 means that everything accepted was carried out. */
+export async function main(): Promise<void> {
+  const config = configOrExit();
+  if (config === null) return;
+  const log = createLog(config.logLevel);
+  process.once('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'a fault that nobody caught');
+    process.exit(EXIT_FAILED);
+  });
+  try {
+    const app = await createApp(config, { log });
+    stopOnSignals(app, log);
+    const { url } = await app.start();
+    // Always said, whatever the level: whoever starts the server waits for this line.
+    log.child({}, { level: 'info' }).info({ url }, 'ready');
+  } catch (error) {
+    log.fatal({ err: error }, 'the server cannot start');
+    process.exitCode = EXIT_FAILED;
+  }
+}
+
+function configOrExit(): Config | null {
+  try {
+    return readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = EXIT_SETTINGS;
+    return null;
+  }
+}
+
+/** The first signal drains; the second one, from somebody who will not wait, stops at once. */
+function stopOnSignals(app: App, log: Log): void {
+  let isStopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (isStopping) {
+        log.warn({ signal }, 'stopping at once');
+        process.exit(EXIT_BY_SIGNAL[signal]);
+      }
+      isStopping = true;
+      log.info({ signal }, 'draining');
+      app
+        .drain()
+        .then(() => log.info('drained'))
+        .catch((error: unknown) => {
+          log.fatal({ err: error }, 'the drain failed');
+          process.exitCode = EXIT_FAILED;
+        });
+    });
+  }
+}
+
+if (import.meta.main) await main();
