@@ -37,7 +37,7 @@ const NO_REV = -1;
 
 export class FanOut {
   readonly #deps: FanOutDeps;
-  readonly #rounds: Batcher<readonly ConversationChange[], void>;
+  readonly #rounds: Batcher<readonly ConversationChange[], undefined>;
   #members = new Map<string, { membersRev: number; users: readonly string[] }>();
   #cachedMembers = 0;
   #large = new Map<string, LargeNotice>();
