@@ -77,6 +77,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
     apiKeys,
     metrics,
     log,
+    clock,
     bodiesBytesMax: config.bodyBytesMax * LARGEST_BODIES,
     verifyToken: (text) => tokens.verify(text),
     disconnect: (user, device) => stores.wakeup.publishDisconnect(user, device),

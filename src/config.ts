@@ -96,6 +96,14 @@ export const options = {
     'requests',
     'HTTP requests being answered at once; more get 503 and Retry-After.',
   ),
+  pullsPerSecondMax: integer(
+    'TIDEMARK_PULLS_PER_SECOND_MAX',
+    20,
+    1,
+    100_000,
+    'requests',
+    'GET /v1/sync of one user, averaged over five seconds; more get 429 and Retry-After.',
+  ),
   bodyBytesMax: integer(
     'TIDEMARK_BODY_BYTES_MAX',
     16 * MIB,

@@ -1,6 +1,7 @@
 import type { ApiContext } from './route.ts';
 
 const PREFLIGHT_SECONDS = '600';
+const VARY = 'authorization, origin';
 
 /**
  * What lets a browser page of another origin use the pull fallback. Only origins that are listed, word for word; tokens travel in
@@ -8,9 +9,9 @@ const PREFLIGHT_SECONDS = '600';
  */
 export function crossOriginHeaders(c: ApiContext, allowedOrigins: readonly string[]): Record<string, string> {
   const origin = c.env.incoming.headers.origin;
-  if (origin === undefined || !allowedOrigins.includes(origin)) return { vary: 'origin' };
+  if (origin === undefined || !allowedOrigins.includes(origin)) return { vary: VARY };
   return {
-    vary: 'origin',
+    vary: VARY,
     'access-control-allow-origin': origin,
     'access-control-expose-headers': 'etag, retry-after',
     ...(isPreflight(c)

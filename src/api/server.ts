@@ -5,6 +5,7 @@ import { TrieRouter } from 'hono/router/trie-router';
 import { UserFault } from '../errors.ts';
 import { type Log, logError } from '../log.ts';
 import type { MetricsRegistry } from '../metrics.ts';
+import type { Clock } from '../ports.ts';
 import type { Services } from '../services/services.ts';
 import type { VerifiedToken } from '../user-tokens.ts';
 import { createAdmission } from './admission.ts';
@@ -15,8 +16,10 @@ import { crossOriginHeaders, isPreflight } from './cross-origin.ts';
 import { errorAnswer } from './error-answer.ts';
 import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
+import { createPullRate } from './pull-rate.ts';
 import { readBody } from './request-body.ts';
 import type { ApiContext, ApiVariables, ReadBody, Route } from './route.ts';
+import { syncRoutes } from './sync.ts';
 import { unreadRoutes } from './unread.ts';
 
 export interface ApiDeps {
@@ -24,10 +27,13 @@ export interface ApiDeps {
   readonly apiKeys: ApiKeys;
   readonly metrics: MetricsRegistry;
   readonly log: Log;
+  readonly clock: Clock;
   readonly bodyBytesMax: number;
   readonly requestsInFlightMax: number;
   /** Bodies of all requests together. */
   readonly bodiesBytesMax: number;
+  /** Pulls of one user. */
+  readonly pullsPerSecondMax: number;
   /** Pages of other origins that may use the pull fallback. */
   readonly allowedOrigins: readonly string[];
   readonly metricsOpen: boolean;
@@ -46,7 +52,7 @@ const HOST_IF_NOT_NAMED = 'localhost';
  * with every failure as `{error: {code, message, field?}}`.
  */
 export function createApi(deps: ApiDeps): RequestListener {
-  const { services, apiKeys, metrics, log } = deps;
+  const { services, apiKeys, metrics, log, clock } = deps;
   const admission = createAdmission({ requestsMax: deps.requestsInFlightMax, bytesMax: deps.bodiesBytesMax }, metrics);
   // Trie: the regular-expression router takes `unread:batchGet` for a parameter in the middle of a segment.
   const app = new Hono<{ Bindings: ApiContext['env']; Variables: ApiVariables }>({ router: new TrieRouter() });
@@ -102,6 +108,11 @@ export function createApi(deps: ApiDeps): RequestListener {
     ...unreadRoutes(services, bodyOf),
     ...commandRoutes(services, bodyOf),
     ...careRoutes({ ...services, disconnect: deps.disconnect }, bodyOf),
+    ...syncRoutes({
+      ...services,
+      metrics,
+      limitPulls: createPullRate({ clock, metrics, perSecond: deps.pullsPerSecondMax }),
+    }),
     ...healthRoutes(deps),
   ];
   for (const route of routes) app.on(route.method, route.path, (c) => run(c, route));

@@ -1,5 +1,6 @@
 import type { UnreadAnswer } from '../../protocol/index.ts';
 import { type HeldRow, listingOf, reportedUnread, toWireRow } from '../core/row.ts';
+import { newestFirst } from '../core/snapshot-pages.ts';
 import { UserFault } from '../errors.ts';
 import type { StateView } from '../ports.ts';
 
@@ -29,11 +30,6 @@ export function unreadPage(view: StateView, { cursor, limit, unreadOnly }: PageR
   const { epoch, syncVersion, total, badge, mentions, digest } = view;
   const answer = { epoch, sync_version: syncVersion, total, badge, mentions, digest, rows: page.map(toWireRow) };
   return last !== undefined && wanted.length > limit ? { ...answer, next: cursorOf(last) } : answer;
-}
-
-function newestFirst(a: Place, b: Place): number {
-  if (a.activity !== b.activity) return b.activity - a.activity;
-  return a.conv < b.conv ? -1 : Number(a.conv > b.conv);
 }
 
 function cursorOf({ activity, conv }: Place): string {
