@@ -5,6 +5,8 @@ import { createLog, type Log } from './log.ts';
 /** The process: environment in, signals, exit codes. Nothing else touches it. */
 const EXIT_FAILED = 1;
 const EXIT_SETTINGS = 2;
+/** A terminal signals the whole group, and npm passes the signal on once more: what comes together is one wish, not two. */
+const SAME_WISH_MS = 1000;
 /** By custom: 128 + number of the signal. */
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -42,14 +44,15 @@ function configOrExit(): Config | null {
 
 /** The first signal drains; the second one, from somebody who will not wait, stops at once. */
 function stopOnSignals(app: App, log: Log): void {
-  let isStopping = false;
+  let stoppingSinceMs: number | null = null;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (isStopping) {
+      if (stoppingSinceMs !== null) {
+        if (performance.now() - stoppingSinceMs < SAME_WISH_MS) return;
         log.warn({ signal }, 'stopping at once');
         process.exit(EXIT_BY_SIGNAL[signal]);
       }
-      isStopping = true;
+      stoppingSinceMs = performance.now();
       log.info({ signal }, 'draining');
       app
         .drain()

@@ -1,0 +1,28 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { settingsTable } from '../src/cli/settings-table.ts';
+import { METRIC_PREFIX, type MetricDefinition, metricDefinitions } from '../src/metrics.ts';
+
+/**
+ * Writes the tables of docs/OPERATIONS.md from the code, between their markers: `node scripts/docs-tables.ts`. A test fails when
+ * the page holds others.
+ */
+const PAGE = join(resolve(import.meta.dirname, '..'), 'docs/OPERATIONS.md');
+
+const tables = { settings: settingsTable(), metrics: metricsTable() };
+let page = readFileSync(PAGE, 'utf8');
+for (const [name, table] of Object.entries(tables)) {
+  const between = new RegExp(`(<!-- begin ${name} -->\n)[^]*?(<!-- end ${name} -->)`);
+  if (!between.test(page)) throw new Error(`${PAGE} has no place for ${name}`);
+  page = page.replace(between, (_, begin: string, end: string) => `${begin}${table}\n${end}`);
+}
+writeFileSync(PAGE, page);
+
+function metricsTable(): string {
+  const definitions: [string, MetricDefinition][] = Object.entries(metricDefinitions);
+  const rows = definitions.map(([name, { kind, labels, help }]) => {
+    const shown = labels.length === 0 ? '–' : labels.map((label) => `\`${label}\``).join(', ');
+    return `| \`${METRIC_PREFIX}${name}\` | ${kind} | ${shown} | ${help} |`;
+  });
+  return ['| metric | kind | labels | meaning |', '|---|---|---|---|', ...rows].join('\n');
+}
