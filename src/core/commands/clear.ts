@@ -11,12 +11,13 @@ export interface ClearCommand {
 }
 
 /**
- * LC3, first half: `clear_seq` rises, whatever else happens. `row` is the row as it stands before, read under the lock of the membership.
+ * LC3, first half: `clear_seq` rises, whatever else happens. `row` is the row as it stands before, read under the lock of the membership;
+ * null where there is none.
  * A lower seq than an earlier clear's is a late one: stale, and takes nothing of what came since.
  */
-export function draftClear({ user, conv, upToSeq }: ClearCommand, facts: Facts, row: RowFacts): CommandDraft {
+export function draftClear({ user, conv, upToSeq }: ClearCommand, facts: Facts, row: RowFacts | null): CommandDraft {
   const found = memberOf(facts, conv, user);
-  if (found === null) return draftOf([unknown(conv)], []);
+  if (found === null || row === null) return draftOf([unknown(conv)], []);
   const { conversation, before } = found;
   const head = conversation.headSeq;
   const clearSeq = Math.min(upToSeq ?? head, head);
@@ -35,11 +36,11 @@ export function draftClear({ user, conv, upToSeq }: ClearCommand, facts: Facts, 
  * LC3, second half, in the same transaction: with nothing newer unread the conversation is cleared away, until something countable comes.
  * `row` is the row after the first half has been stored.
  */
-export function planAway(draft: CommandDraft, row: RowFacts): CommandPlan {
-  const { conversation, membership } = row;
+export function planAway(draft: CommandDraft, row: RowFacts | null): CommandPlan {
   const nothing: CommandPlan = { memberships: [], changed: [] };
   const status = draft.outcomes[0]?.status;
-  if (status === 'unknown' || status === 'stale' || unreadOf(row) > 0) return nothing;
+  if (status === 'unknown' || status === 'stale' || row === null || unreadOf(row) > 0) return nothing;
+  const { conversation, membership } = row;
 
   const awayOrd = conversation.headOrd;
   const awayLate = conversation.lateCount;
