@@ -121,6 +121,8 @@ export interface StateView extends StateHead {
   readonly tombstoneFloor: number;
   /** Rows with version > since (tombstones included), or all held rows without `since`. In no order. */
   readonly rows: readonly HeldRow[];
+  /** All large conversations (CN8) that the user is a member of, whatever `since`: their notices concern this user. */
+  readonly large: readonly string[];
   /** Large conversations of the user whose known rev is above that of the row, or not known here. */
   readonly largeBehind: readonly string[];
 }
@@ -160,6 +162,8 @@ export interface LargeNotice {
   readonly conv: string;
   readonly rev: number;
   readonly op: Op;
+  /** Members whom no view has told yet that they are concerned: those who joined, or all where the conversation has become large. */
+  readonly newcomers: readonly string[];
 }
 
 export interface WakeupListener {

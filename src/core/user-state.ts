@@ -124,6 +124,13 @@ export function rowsSince(state: UserState, sinceVersion?: number): StateRow[] {
   return rows;
 }
 
+/** CN8: the large conversations that the user is a member of. */
+export function largeOf(state: UserState): string[] {
+  const large: string[] = [];
+  for (const row of state.rows.values()) if (row.large && row.member) large.push(row.conv);
+  return large;
+}
+
 /** CN8: the user's large conversations that have moved on since their row was derived, as far as `knownRev` tells; unknown counts as moved. */
 export function largeBehind(state: UserState, knownRev: (conv: string) => number | undefined): string[] {
   const behind: string[] = [];

@@ -116,7 +116,8 @@ export class FanOut {
       for (const user of await this.#membersOf(change)) targets.set(user, part);
     }
     for (const user of change.touched) targets.set(user, derive);
-    if (isLarge) await this.#notifyLarge({ conv: change.conv, rev: change.toRev, op: change.op });
+    const newcomers = crossed ? [...targets.keys()] : [...change.touched];
+    if (isLarge) await this.#notifyLarge({ conv: change.conv, rev: change.toRev, op: change.op, newcomers });
     return targets;
   }
 
@@ -143,7 +144,8 @@ export class FanOut {
     await this.#deps.state.raiseLarge(new Map([[notice.conv, notice.rev]]));
     const held = this.#large.get(notice.conv);
     const op = held && held.op !== notice.op ? 'merged' : notice.op;
-    this.#large.set(notice.conv, { conv: notice.conv, rev: Math.max(notice.rev, held?.rev ?? 0), op });
+    const newcomers = held ? [...new Set([...held.newcomers, ...notice.newcomers])] : notice.newcomers;
+    this.#large.set(notice.conv, { conv: notice.conv, rev: Math.max(notice.rev, held?.rev ?? 0), op, newcomers });
     this.#largeTimer ??= this.#deps.clock.after(this.#deps.largeMergeMs, () => this.#flushLarge());
   }
 

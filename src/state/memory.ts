@@ -1,4 +1,4 @@
-import { buildUserState, headOf, largeBehind, offer, rowsSince } from '../core/user-state.ts';
+import { buildUserState, headOf, largeBehind, largeOf, offer, rowsSince } from '../core/user-state.ts';
 import type { UserState } from '../core/user-state.ts';
 import type { Clock, StateAnswer, StateCall, StateStore } from '../ports.ts';
 
@@ -97,6 +97,7 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
         user,
         tombstoneFloor: state.tombstoneFloor,
         rows: rowsSince(state, sinceVersion),
+        large: largeOf(state),
         largeBehind: largeBehind(state, revOf),
       };
     },
