@@ -121,7 +121,7 @@ export class Player {
 
   #presence({ kind, user, device: name }: TracePresence): void {
     const device = this.#device(user, name);
-    this.#afterwards(user, name, async () => {
+    void this.#afterwards(user, name, async () => {
       if (kind === 'connect') device.connect();
       else await device.disconnect();
     });
