@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Truth } from '../../src/ports.ts';
+import { truthClosing } from './truth-closing.ts';
 import { truthIds } from './truth-ids.ts';
 import { truthLedgers } from './truth-ledgers.ts';
 import { truthLookUps } from './truth-look-ups.ts';
@@ -7,8 +8,8 @@ import { truthRows } from './truth-rows.ts';
 import { truthTransactions } from './truth-transactions.ts';
 
 /**
- * What every adapter of the truth port has to do, whatever it stands on. `open` gives an empty store and is called once: the tests share
- * it, each under ids of its own, and none supposes that it is alone. The suite closes what it was given.
+ * What every adapter of the truth port has to do, whatever it stands on. `open` gives an empty store of its own at each call; nearly all
+ * tests share one, each under ids of its own, and none supposes that it is alone. The suite closes what it was given.
  */
 export function truthContract(name: string, open: () => Promise<Truth>): void {
   describe(`truth contract: ${name}`, () => {
@@ -28,5 +29,6 @@ export function truthContract(name: string, open: () => Promise<Truth>): void {
     truthLookUps(truth);
     truthRows(truth);
     truthLedgers(truth);
+    truthClosing(open);
   });
 }

@@ -39,17 +39,15 @@ export class Connection {
     this.#db = this.#guard(() => new DatabaseSync(file, { readOnly, timeout: BUSY_MS }));
     try {
       this.exec(`PRAGMA cache_size = ${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
-      // FULL: the log is on the disk before COMMIT returns, so what was answered survives the loss of power.
-      if (!readOnly)
-        this.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
     } catch (error) {
       this.#db.close();
       throw error;
     }
   }
 
-  get isOpen(): boolean {
-    return this.#db.isOpen;
+  /** What this connection commits is on the disk before COMMIT returns, and survives the loss of power; others can read meanwhile. */
+  makeDurable(): void {
+    this.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
   }
 
   get inTransaction(): boolean {
