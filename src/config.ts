@@ -19,7 +19,12 @@ import {
  * An empty variable counts as not set. All faults are reported at once, and a variable that begins with TIDEMARK_ and is not
  * in the table is a fault, since a misspelt setting that is silently ignored is found at the worst of times.
  */
-const MIB = 2 ** 20;
+/**
+ * The largest legal events in ASCII ids: a list of 10,000 users of 128 bytes is 10,000 × (128 + 3) = 1.3 MB, and 500 messages of
+ * four such ids are 500 × (4 × 140 + 150) = 0.4 MB. In the worst spelling, every byte of an id written as a six-letter escape, the
+ * first is 7.7 MB and the second 1.9 MB: two long lists, or 500 messages and one, fit into one body however they are written.
+ */
+const BODY_BYTES_MAX = 16 * 2 ** 20;
 
 export const options = {
   host: text('TIDEMARK_HOST', '127.0.0.1', 'Address to listen on.'),
@@ -55,8 +60,14 @@ export const options = {
     'TIDEMARK_ALLOWED_ORIGINS',
     'Origins of browser pages that may connect, besides pages served by the same host; scheme://host[:port], separated by spaces.',
   ),
-  mysqlUrl: secret('TIDEMARK_MYSQL_URL', 'Truth in MySQL instead of the embedded store.'),
-  redisUrl: secret('TIDEMARK_REDIS_URL', 'State in Redis instead of memory.'),
+  mysqlUrl: secret(
+    'TIDEMARK_MYSQL_URL',
+    'For truth in MySQL; this version has the embedded store only and does not start with it.',
+  ),
+  redisUrl: secret(
+    'TIDEMARK_REDIS_URL',
+    'For state in Redis; this version keeps it in memory only and does not start with it.',
+  ),
   groupThreshold: integer(
     'TIDEMARK_GROUP_THRESHOLD',
     limits.groupThresholdDefault,
@@ -106,9 +117,9 @@ export const options = {
   ),
   bodyBytesMax: integer(
     'TIDEMARK_BODY_BYTES_MAX',
-    16 * MIB,
+    BODY_BYTES_MAX,
     1024,
-    1024 * MIB,
+    2 ** 30,
     'bytes',
     'Largest body of an HTTP request.',
   ),

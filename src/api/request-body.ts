@@ -8,14 +8,6 @@ export interface ListLimit {
   readonly itemsMax: number;
 }
 
-/**
- * Largest body by default, 16 MiB. The largest legal events in ASCII ids: a list of 10,000 users of 128 bytes is
- * 10,000 × (128 + 3) = 1.3 MB, and 500 messages of four such ids are 500 × (4 × 140 + 150) = 0.4 MB. In the worst spelling,
- * every byte of an id written as a six-letter escape, the first is 7.7 MB and the second 1.9 MB. Two long lists in one body fit;
- * many of them are sent in several bodies.
- */
-export const BODY_BYTES_DEFAULT = 16 * 2 ** 20;
-
 /** Strict: ids are compared byte for byte, so bytes that are no UTF-8 must not quietly become a replacement character. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 

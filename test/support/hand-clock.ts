@@ -1,0 +1,40 @@
+import type { Clock } from '../../src/ports.ts';
+
+/** A clock that stands still until it is moved by hand. */
+export interface HandClock extends Clock {
+  /** Moves on and runs what has become due, in the order of due times, each followed by the work that it set off. */
+  pass(ms: number): Promise<void>;
+  /** How many timers are waiting. */
+  readonly waiting: number;
+}
+
+export function createHandClock(nowMs = 1_700_000_000_000): HandClock {
+  let now = nowMs;
+  let timers: { dueMs: number; run: () => void }[] = [];
+  return {
+    nowMs: () => now,
+    after(delayMs, run) {
+      const timer = { dueMs: now + delayMs, run };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((one) => one !== timer);
+      };
+    },
+    soon: (run) => queueMicrotask(run),
+    async pass(ms) {
+      const end = now + ms;
+      for (;;) {
+        const [next] = timers.filter(({ dueMs }) => dueMs <= end).toSorted((a, b) => a.dueMs - b.dueMs);
+        if (next === undefined) break;
+        timers = timers.filter((one) => one !== next);
+        now = next.dueMs;
+        next.run();
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+      now = end;
+    },
+    get waiting() {
+      return timers.length;
+    },
+  };
+}
