@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Truth } from '../../src/ports.ts';
 import { truthClosing } from './truth-closing.ts';
+import { truthHistories } from './truth-histories.ts';
 import { truthIds } from './truth-ids.ts';
 import { truthLedgers } from './truth-ledgers.ts';
 import { truthLookUps } from './truth-look-ups.ts';
@@ -28,6 +29,7 @@ export function truthContract(name: string, open: () => Promise<Truth>): void {
     truthIds(truth);
     truthLookUps(truth);
     truthRows(truth);
+    truthHistories(truth);
     truthLedgers(truth);
     truthClosing(open);
   });

@@ -22,7 +22,7 @@ const MEMBERSHIP = `SELECT ${MEMBERSHIP_COLUMNS.join(', ')} FROM memberships WHE
 const MESSAGE_BY_ID = `SELECT ${MESSAGE_COLUMNS.join(', ')} FROM messages WHERE conv = ? AND message_id = ?`;
 const MESSAGE_BY_SEQ = `SELECT ${MESSAGE_COLUMNS.join(', ')} FROM messages WHERE conv = ? AND seq = ?`;
 const PARKED = `SELECT ${PARKED_COLUMNS.join(', ')} FROM parked WHERE conv = ? AND message_id = ?`;
-const PLACE = `SELECT seq, ord FROM messages WHERE conv = ${TEXT} AND seq <= ? ORDER BY seq DESC LIMIT 1`;
+const PLACE = `SELECT ord FROM messages WHERE conv = ${TEXT} AND seq <= ? ORDER BY seq DESC LIMIT 1`;
 const OWN_PLACE = `
   SELECT own_ord FROM messages INDEXED BY messages_by_sender
   WHERE conv = ${TEXT} AND sender = ${TEXT} AND seq <= ? ORDER BY seq DESC LIMIT 1`;
@@ -61,10 +61,7 @@ export function loadFacts(db: Connection, request: FactRequest): Facts {
   const places = lookUp(
     request.places,
     ({ conv, seq }) => keyOf(conv, seq),
-    ({ conv, seq }): Place => {
-      const [at = 0, ord = 0] = (db.get(PLACE, conv, seq) ?? []) as number[];
-      return { seq: at, ord };
-    },
+    ({ conv, seq }): Place => ({ seq, ord: (db.get(PLACE, conv, seq)?.[0] ?? 0) as number }),
   );
   const ownPlaces = lookUp(
     request.ownPlaces,
