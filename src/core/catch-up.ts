@@ -16,22 +16,38 @@ export interface CatchUpCourse {
   /** By version, ascending. */
   readonly rows: readonly HeldRow[];
   readonly from: number;
+  /** A frame with so many rows ends at the next border between versions. */
+  readonly frameRowsMax: number;
 }
 
-/** Null: there is no row above the base, though the version says so; only a snapshot helps. Rows at or below the base are left out. */
-export function beginCatchUp(rows: readonly HeldRow[], baseVersion: number, at: StateHead): CatchUpCourse | null {
+/** A single version with more rows is not sent as a delta: a client that cannot take such a frame would be sent it again for ever. */
+export const VERSION_ROWS_MAX = 1000;
+
+/**
+ * Null: only a snapshot helps, since there is no row above the base though the version says so, or one version is too large.
+ * Rows at or below the base are left out.
+ */
+export function beginCatchUp(
+  rows: readonly HeldRow[],
+  baseVersion: number,
+  at: StateHead,
+  frameRowsMax: number = limits.pageRowsDefault,
+): CatchUpCourse | null {
   const { epoch, syncVersion, total, badge, mentions, digest } = at;
   const newer = rows.filter((row) => row.version > baseVersion).toSorted((a, b) => a.version - b.version);
-  if (newer.length === 0) return null;
-  return { head: { epoch, syncVersion, total, badge, mentions, digest }, baseVersion, rows: newer, from: 0 };
+  if (newer.length === 0 || hasLargeVersion(newer)) return null;
+  return {
+    head: { epoch, syncVersion, total, badge, mentions, digest },
+    baseVersion,
+    rows: newer,
+    from: 0,
+    frameRowsMax,
+  };
 }
 
 /** The next delta and the rest of the way; null: that was the last. */
-export function nextDelta(
-  course: CatchUpCourse,
-  rowsMax: number = limits.pageRowsDefault,
-): { frame: Delta; rest: CatchUpCourse | null } {
-  const { head, baseVersion, rows, from } = course;
+export function nextDelta(course: CatchUpCourse): { frame: Delta; rest: CatchUpCourse | null } {
+  const { head, baseVersion, rows, from, frameRowsMax } = course;
   const wire: Delta['rows'] = [];
   /** Rows and end of the last whole version that fits. */
   let fits = 0;
@@ -47,7 +63,7 @@ export function nextDelta(
     }
     const row = toWireRow(held);
     bytes += rowBytesMax(row);
-    if (fits > 0 && (bytes > FRAME_ROWS_BYTES_MAX || wire.length >= rowsMax))
+    if (fits > 0 && (bytes > FRAME_ROWS_BYTES_MAX || wire.length >= frameRowsMax))
       return cut(course, wire.slice(0, fits), end);
     wire.push(row);
   }
@@ -68,5 +84,13 @@ function cut(course: CatchUpCourse, wire: Delta['rows'], end: number): { frame: 
     ...sums,
   };
   const at = from + wire.length;
-  return { frame, rest: at < rows.length ? { head, baseVersion: end, rows, from: at } : null };
+  return { frame, rest: at < rows.length ? { ...course, baseVersion: end, from: at } : null };
+}
+
+/** `rows` by version: is one version shared by more rows than a delta may have? */
+function hasLargeVersion(rows: readonly HeldRow[]): boolean {
+  for (let i = VERSION_ROWS_MAX; i < rows.length; i++) {
+    if (rows[i]?.version === rows[i - VERSION_ROWS_MAX]?.version) return true;
+  }
+  return false;
 }

@@ -1,0 +1,94 @@
+import { limits } from '../../protocol/index.ts';
+import type { Change, LargeNotice, WakeupListener } from '../ports.ts';
+import { LargeConversations } from './large-conversations.ts';
+import type { LargeDeps } from './large-conversations.ts';
+import { PushedChange } from './pushed-change.ts';
+import type { Session } from './session.ts';
+
+const NOBODY: readonly Session[] = [];
+
+/**
+ * Which sessions of which users are on this node. A session enters before its state is read (SY5), so that no change can fall between
+ * the read and the pushes.
+ */
+export class Registry implements WakeupListener {
+  readonly #large: LargeConversations;
+  /** The lists are values: whoever walks one is not disturbed by sessions that come and go meanwhile. Oldest first. */
+  readonly #users = new Map<string, readonly Session[]>();
+  readonly #sessionsPerUserMax: number;
+
+  constructor(deps: LargeDeps & { readonly sessionsPerUserMax: number }) {
+    this.#sessionsPerUserMax = deps.sessionsPerUserMax;
+    this.#large = new LargeConversations(deps, (user) => this.#users.has(user));
+  }
+
+  /**
+   * One session a device: the newer one replaces the older one, and `attempt` says which is newer where both have it. Above the limit of
+   * the user the oldest session makes room. Answers whether the session is in.
+   */
+  enter(session: Session): boolean {
+    const held = this.sessionsOf(session.user);
+    const sameDevice = held.find(({ device }) => device === session.device);
+    if (sameDevice !== undefined && isOlder(session, sameDevice)) return false;
+    if (sameDevice !== undefined) sameDevice.close(4404);
+    else if (held.length >= this.#sessionsPerUserMax) held[0]?.close(4103, limits.retryMsMax);
+    this.#users.set(session.user, [...this.sessionsOf(session.user), session]);
+    return true;
+  }
+
+  /** Harmless for a session that is not in, or that another one has replaced. */
+  leave(session: Session): void {
+    const held = this.sessionsOf(session.user);
+    if (!held.includes(session)) return;
+    if (held.length > 1) {
+      this.#users.set(
+        session.user,
+        held.filter((one) => one !== session),
+      );
+      return;
+    }
+    this.#users.delete(session.user);
+    this.#large.forget(session.user);
+  }
+
+  /** To be taken before a user's state is read, and given to `concerns` after it. */
+  get largeMark(): number {
+    return this.#large.mark;
+  }
+
+  /** The large conversations of a user, as a view names them: from now on their notices concern the user. */
+  concerns(user: string, large: readonly string[], mark: number): void {
+    this.#large.register(user, large, mark);
+  }
+
+  users(): IterableIterator<string> {
+    return this.#users.keys();
+  }
+
+  sessionsOf(user: string): readonly Session[] {
+    return this.#users.get(user) ?? NOBODY;
+  }
+
+  changes(changes: readonly Change[]): void {
+    for (const change of changes) {
+      const sessions = this.#users.get(change.user);
+      if (sessions === undefined) continue;
+      const pushed = new PushedChange(change);
+      for (const session of sessions) session.push(pushed);
+    }
+  }
+
+  large(notices: readonly LargeNotice[]): void {
+    this.#large.notices(notices);
+  }
+
+  disconnect(user: string, device: string | null): void {
+    for (const session of this.sessionsOf(user)) {
+      if (device === null || session.device === device) session.close(4402);
+    }
+  }
+}
+
+function isOlder(session: Session, than: Session): boolean {
+  return session.attempt !== undefined && than.attempt !== undefined && session.attempt < than.attempt;
+}

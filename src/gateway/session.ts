@@ -1,0 +1,378 @@
+import type { Duplex } from 'node:stream';
+import { closeCodes, limits } from '../../protocol/index.ts';
+import type {
+  Auth,
+  Bye,
+  ClientFrame,
+  CloseCode,
+  Codec,
+  Decoded,
+  Hello,
+  ServerFrame,
+  Sync,
+} from '../../protocol/index.ts';
+import { codeOf, Unavailable, UserFault } from '../errors.ts';
+import { logError } from '../log.ts';
+import type { StateHead } from '../ports.ts';
+import type { Answer, Question } from './answer.ts';
+import { carryOut, errorFrame } from './command-frames.ts';
+import type { CommandFrame } from './command-frames.ts';
+import type { GatewayDeps } from './deps.ts';
+import { messageFrame } from './frame-bytes.ts';
+import { FrameRate } from './frame-rate.ts';
+import type { GatewaySocket, SocketOwner } from './gateway-socket.ts';
+import { Held } from './gateway-socket.ts';
+import type { Heartbeat, Visited } from './heartbeat.ts';
+import { Outbound } from './outbound.ts';
+import type { OutboundHost } from './outbound.ts';
+import type { PushedChange } from './pushed-change.ts';
+import type { Registry } from './registry.ts';
+
+export interface SessionDeps extends GatewayDeps {
+  readonly registry: Registry;
+  readonly heartbeat: Heartbeat;
+  /** The close code is the one sent, else the one received; 1006 when the link broke. */
+  ended(session: Session, closeCode: number): void;
+}
+
+/** A connection of Node, with its count of what came in. */
+export type NetStream = Duplex & { readonly bytesRead: number };
+
+/**
+ *     greeting ─hello─▶ verifying ─token good─▶ live ─▶ over
+ *
+ * `gone`: the peer closed while its token was being verified; what it sent before that is still carried out (DT6).
+ */
+type Phase = 'greeting' | 'verifying' | 'live' | 'gone' | 'over';
+
+/** Bytes before the hello is whole: a frame of the largest size, its header, and a few pings. */
+const BYTES_BEFORE_HELLO_MAX = 2 * limits.frameBytesBeforeWelcomeMax;
+/** Load of frames that wait for their answers: 1 each, and 1 more a KiB. Above it the socket is not read until half of it is gone. */
+const LOAD_MAX = 1000;
+const LOAD_BYTES = 1024;
+/** Who owes more than this to the rate sends what no client has a reason to send. */
+const RATE_DEBT_MAX_MS = 10_000;
+const CONN_ID_LENGTH = 12;
+/** After a fault of the server's own. */
+const RETRY_MS = 1000;
+
+/** One socket: it greets, takes frames in the order received, and ends with a `bye`. What goes out is the affair of `Outbound`. */
+export class Session implements SocketOwner, OutboundHost, Visited {
+  user = '';
+  device = '';
+  attempt: number | undefined = undefined;
+  /** Of the peer, for the limits. */
+  readonly address: string;
+  readonly #deps: SessionDeps;
+  readonly #socket: GatewaySocket;
+  readonly #stream: NetStream;
+  readonly #codec: Codec;
+  readonly #leaveHeartbeat: () => void;
+  readonly #openedAtMs: number;
+  readonly #bytesAtOpen: number;
+  readonly #rate: FrameRate;
+  #phase: Phase = 'greeting';
+  #outbound: Outbound | null = null;
+  /** Frames behind the hello, until its token is verified; at most one chunk of the network, since reading stops. */
+  #early: Decoded<ClientFrame>[] = [];
+  #expiresAtMs = 0;
+  #largeMark = 0;
+  #load = 0;
+  #bytesHeard = 0;
+  #nextBeatMs = 0;
+  /** When the heartbeat went out since which nothing was heard; null: none. */
+  #probedAtMs: number | null = null;
+  #closedWith: CloseCode | null = null;
+  #leaving: { readonly retryMs: number; readonly untilMs: number } | null = null;
+
+  constructor(deps: SessionDeps, socket: GatewaySocket, stream: NetStream, codec: Codec, address: string) {
+    const nowMs = deps.clock.nowMs();
+    this.#deps = deps;
+    this.#socket = socket;
+    this.#stream = stream;
+    this.#codec = codec;
+    this.address = address;
+    this.#openedAtMs = nowMs;
+    this.#bytesAtOpen = stream.bytesRead;
+    this.#rate = new FrameRate(deps.settings.framesBurst, deps.settings.framesPerSecond, nowMs);
+    this.#leaveHeartbeat = deps.heartbeat.add(this);
+    socket.adopt(this);
+  }
+
+  // ------------------------------------------------------------------------------------------------------ what comes in
+
+  received(data: Buffer, isBinary: boolean): void {
+    if (this.#isOver) return;
+    const isVerified = this.#phase === 'live';
+    if (data.length > (isVerified ? limits.frameBytesMax : limits.frameBytesBeforeWelcomeMax)) return this.close(4400);
+    if (!this.#isWithinRate()) return;
+    const decoded = this.#codec.decodeClient(isBinary ? data : data.toString());
+    if (isVerified) this.#handle(decoded, data.length);
+    else if (this.#phase === 'verifying') this.#early.push(decoded);
+    else if (decoded.ok && decoded.frame.t === 'hello') void this.#greet(decoded.frame);
+    else this.close(4400);
+  }
+
+  malformed(): void {
+    this.close(4400);
+  }
+
+  ended(closeCode: number): void {
+    this.#finish(this.#phase === 'verifying' ? 'gone' : 'over');
+    this.#deps.ended(this, this.#closedWith ?? closeCode);
+  }
+
+  async #greet(hello: Hello): Promise<void> {
+    const { registry } = this.#deps;
+    this.#phase = 'verifying';
+    this.#socket.hold(Held.greeting);
+    const verdict = await this.#deps.verifyToken(hello.token);
+    if (this.#isOver) return;
+    if (!verdict.ok) return this.close(verdict.reason === 'expired' ? 4200 : 4401);
+    const { token } = verdict;
+    if (token.device !== null && token.device !== hello.device) return this.close(4401);
+    this.user = token.user;
+    this.device = hello.device;
+    this.attempt = hello.attempt;
+    this.#expiresAtMs = token.expiresAtMs;
+    if (this.#socket.isOpen) {
+      // [SY5] In the registry first, so that no change falls between the read of the state and the pushes.
+      this.#largeMark = registry.largeMark;
+      if (!registry.enter(this)) return this.close(4404);
+      this.#goLive(hello);
+    }
+    for (const decoded of this.#early) this.#handle(decoded, 0);
+    this.#early = [];
+    this.#socket.release(Held.greeting);
+  }
+
+  #goLive({ cursor, digest, page, max_rows }: Hello): void {
+    const { clock, services, settings, random, metrics } = this.#deps;
+    this.#phase = 'live';
+    metrics.sessionLive(1);
+    // The first heartbeat comes early by chance, so that sockets that opened together do not beat together.
+    this.#nextBeatMs = clock.nowMs() + settings.heartbeatMs * (0.5 + random.fraction() / 2);
+    this.#outbound = new Outbound({
+      stream: this.#stream,
+      codec: this.#codec,
+      clock,
+      sync: services.sync,
+      host: this,
+      pageRowsMax: Math.min(max_rows ?? limits.pageRowsDefault, limits.pageRowsMax),
+    });
+    this.#outbound.ask({ kind: 'hello', cursor, digest, page, askedAtMs: this.#openedAtMs });
+  }
+
+  #handle(decoded: Decoded<ClientFrame>, bytes: number): void {
+    if (this.#isOver) return;
+    if (!decoded.ok) {
+      if (decoded.fatal) return this.close(4400);
+      return this.#refuse(new UserFault(decoded.code, decoded.message, decoded.field), decoded.id);
+    }
+    const { frame } = decoded;
+    switch (frame.t) {
+      case 'hello':
+        return this.#refuse(new UserFault('already_greeted', 'a second hello on one socket'));
+      case 'sync':
+        return this.#sync(frame);
+      case 'auth':
+        return void this.#renew(frame);
+      case 'ping':
+        this.#addLoad(1);
+        return this.#outbound?.beat(1);
+      default:
+        return void this.#command(frame, 1 + Math.floor(bytes / LOAD_BYTES));
+    }
+  }
+
+  #sync({ cursor, digest }: Sync): void {
+    const question: Question = { kind: 'sync', cursor, digest, askedAtMs: this.#deps.clock.nowMs() };
+    if (this.#outbound?.ask(question) === false) {
+      this.#refuse(new Unavailable('too many syncs are waiting', RETRY_MS, 'rate_limited'));
+    }
+  }
+
+  /** Handed over in the order received (AK4); the answers come in any order. */
+  async #command(frame: CommandFrame, weight: number): Promise<void> {
+    this.#addLoad(weight);
+    try {
+      const answer = await carryOut(this.#deps.services.commands, this.user, frame);
+      this.#outbound?.ack(frame.id, answer.items, answer, weight);
+    } catch (error) {
+      this.#logFault(error, 'a command failed');
+      this.#outbound?.note(errorFrame(error, frame.id), weight);
+    }
+  }
+
+  async #renew({ token }: Auth): Promise<void> {
+    this.#addLoad(1);
+    const verdict = await this.#deps.verifyToken(token);
+    if (this.#isOver) return;
+    if (!verdict.ok) return this.close(verdict.reason === 'expired' ? 4200 : 4401);
+    const { user, device, expiresAtMs } = verdict.token;
+    if (user !== this.user || (device !== null && device !== this.device)) return this.close(4401);
+    this.#expiresAtMs = expiresAtMs;
+    this.#outbound?.note({ t: 'auth_ok', expires_at: expiresAtMs }, 1);
+  }
+
+  /** DT5: an `error` frame, and the socket stays. */
+  #refuse(fault: UserFault | Unavailable, id?: number): void {
+    this.#addLoad(1);
+    this.#outbound?.note(errorFrame(fault, id), 1);
+  }
+
+  /** False: the socket was closed for it. */
+  #isWithinRate(): boolean {
+    const { clock, metrics } = this.#deps;
+    const waitMs = this.#rate.take(clock.nowMs());
+    if (waitMs === 0) return true;
+    metrics.rateLimited('frames');
+    if (waitMs > RATE_DEBT_MAX_MS) {
+      this.close(4103, waitMs);
+      return false;
+    }
+    this.#socket.hold(Held.rate);
+    clock.after(waitMs, () => this.#socket.release(Held.rate));
+    return true;
+  }
+
+  #addLoad(weight: number): void {
+    this.#load += weight;
+    if (this.#load > LOAD_MAX) this.#socket.hold(Held.load);
+  }
+
+  // ------------------------------------------------------------------------------------------------------ what goes out
+
+  push(pushed: PushedChange): void {
+    if (this.#outbound?.offer(pushed) === true) this.#deps.metrics.coalesced(1);
+  }
+
+  /** The state of the user stands here. */
+  compare(head: StateHead): void {
+    this.#outbound?.compare(head);
+  }
+
+  mayWrite(nowMs: number): boolean {
+    if (this.#phase !== 'live' || !this.#socket.isOpen) return false;
+    if (nowMs < this.#expiresAtMs) return true;
+    this.close(4200);
+    return false;
+  }
+
+  announce({ kind, askedAtMs }: Question, { mode, reason, head, view }: Answer): ServerFrame | null {
+    const { registry, metrics, clock, random, settings } = this.#deps;
+    registry.concerns(this.user, view.large, this.#largeMark);
+    this.#largeMark = registry.largeMark;
+    if (kind === 'repair' && mode !== 'snapshot') return null;
+    metrics.synced(mode, reason);
+    if (reason === 'ahead') metrics.versionRegressed();
+    const { epoch, syncVersion, total, badge, mentions, digest } = head;
+    const answer = { epoch, sync_version: syncVersion, mode, ...(reason === undefined ? {} : { reason }) };
+    const sums = { total, badge, mentions, digest, expires_at: this.#expiresAtMs };
+    if (kind !== 'hello') return { t: 'synced', ...answer, ...sums };
+    metrics.helloAnswered((clock.nowMs() - askedAtMs) / 1000);
+    const who = { conn: random.token(CONN_ID_LENGTH), user: this.user };
+    return { t: 'welcome', ...who, ...answer, ...sums, heartbeat_ms: settings.heartbeatMs };
+  }
+
+  failed({ kind }: Question, error: unknown): number {
+    this.#logFault(error, 'the state of a user cannot be read');
+    const retryMs = error instanceof Unavailable ? error.retryMs : RETRY_MS;
+    // Spread, since whatever is away is away for everybody.
+    if (kind === 'hello') this.close(4102, Math.ceil(retryMs * (1 + this.#deps.random.fraction())));
+    else if (kind === 'sync') {
+      this.#addLoad(1);
+      this.#outbound?.note(errorFrame(error), 1);
+    }
+    return retryMs;
+  }
+
+  unload(weight: number): void {
+    this.#load -= weight;
+    if (this.#load <= LOAD_MAX / 2) this.#socket.release(Held.load);
+    // Not at once: what has just been taken off is about to be written.
+    if (this.#leaving !== null && this.#load === 0) this.#deps.clock.soon(() => this.#leaveIfDone(false));
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ the end
+
+  visit(nowMs: number): void {
+    const { settings, metrics } = this.#deps;
+    if (this.#phase !== 'live') return this.#visitBeforeWelcome(nowMs);
+    if (nowMs >= this.#expiresAtMs) return this.close(4200);
+    this.#leaveIfDone(nowMs >= (this.#leaving?.untilMs ?? Infinity));
+    if (this.#outbound?.isStuckSince(nowMs - settings.unsentMaxMs) === true) {
+      metrics.slowConsumerClosed();
+      return this.close(4100);
+    }
+    // Any byte is a sign of life. One that we do not read cannot give any.
+    if (this.#stream.bytesRead !== this.#bytesHeard || this.#socket.isHeld) this.#probedAtMs = null;
+    this.#bytesHeard = this.#stream.bytesRead;
+    if (this.#probedAtMs !== null && nowMs - this.#probedAtMs >= settings.silenceMaxMs) {
+      metrics.halfOpenClosed();
+      return this.close(4101);
+    }
+    if (nowMs < this.#nextBeatMs) return;
+    this.#nextBeatMs = nowMs + settings.heartbeatMs;
+    this.#probedAtMs ??= nowMs;
+    this.#outbound?.beat(0);
+  }
+
+  #visitBeforeWelcome(nowMs: number): void {
+    if (this.#phase !== 'greeting') return;
+    if (nowMs - this.#openedAtMs >= this.#deps.settings.helloTimeoutMs) this.close(4101);
+    else if (this.#stream.bytesRead - this.#bytesAtOpen > BYTES_BEFORE_HELLO_MAX) this.close(4400);
+  }
+
+  /** Says `bye` and closes; nothing is read or written after it. */
+  close(code: CloseCode, retryMs?: number): void {
+    if (this.#isOver) return;
+    this.#closedWith = code;
+    this.#finish('over');
+    if (!this.#socket.isOpen) return;
+    const { reason } = closeCodes[code];
+    const bye: Bye = { t: 'bye', code, reason };
+    if (retryMs !== undefined) bye.retry_ms = retryMs;
+    this.#stream.write(messageFrame(this.#codec.encode(bye)));
+    this.#socket.close(code, reason);
+  }
+
+  /** Without a word; the peer finds a broken link. */
+  cut(): void {
+    this.#finish('over');
+    this.#socket.terminate();
+  }
+
+  /** Ends with 4000 as soon as the commands received so far are answered, at the latest at `untilMs`. */
+  leave(retryMs: number, untilMs: number): void {
+    if (this.#phase !== 'live') return this.close(4000, retryMs);
+    this.#leaving = { retryMs, untilMs };
+    this.#socket.hold(Held.leaving);
+    this.#leaveIfDone(false);
+  }
+
+  #leaveIfDone(isTime: boolean): void {
+    if (this.#leaving !== null && (isTime || this.#load === 0)) this.close(4000, this.#leaving.retryMs);
+  }
+
+  /** An outage is told to every peer that it touches and shows in the metrics; a line for each of them would bury the cause. */
+  #logFault(error: unknown, message: string): void {
+    if (codeOf(error) === 'internal') logError(this.#deps.log, error, message);
+  }
+
+  get #isOver(): boolean {
+    return this.#phase === 'over';
+  }
+
+  #finish(phase: 'gone' | 'over'): void {
+    if (this.#phase === 'live') {
+      this.#deps.metrics.sessionLive(-1);
+      this.#deps.registry.leave(this);
+    }
+    this.#phase = phase;
+    this.#leaveHeartbeat();
+    this.#outbound?.drop();
+    this.#outbound = null;
+    this.#socket.release(~0);
+  }
+}
