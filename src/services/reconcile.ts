@@ -84,14 +84,15 @@ export class Reconcile {
     const rows = facts.map((one) => deriveRow(one, groupThreshold));
     const miscounted = await this.#miscounted(facts);
     if (!view) return miscounted ? 'wrong' : 'right';
-    const wrong = wrongRows(view, rows);
-    if (wrong === 0) return miscounted ? 'wrong' : 'right';
-    metrics.drifted('state');
-    if (!repair) return 'wrong';
-    const repairAt = { epoch: view.epoch, syncVersion: view.syncVersion };
-    await refresh.offer([{ user, op: 'merged', rows, parts: [], repairAt }]);
-    const after = await state.read(user);
-    return after && wrongRows(after, rows) === 0 ? 'repaired' : 'wrong';
+    const { wrong, behind } = compare(view, rows);
+    if (wrong > 0) metrics.drifted('state');
+    if (repair && wrong + behind > 0) {
+      const repairAt = { epoch: view.epoch, syncVersion: view.syncVersion };
+      await refresh.offer([{ user, op: 'merged', rows, parts: [], repairAt }]);
+      const after = await state.read(user);
+      if (after && wrong > 0 && compare(after, rows).wrong === 0 && !miscounted) return 'repaired';
+    }
+    return wrong > 0 || miscounted ? 'wrong' : 'right';
   }
 
   /** Whether truth's formula and a count of its message rows differ in a sample of the rows. */
@@ -115,15 +116,17 @@ export class Reconcile {
   }
 }
 
-function wrongRows(view: StateView, rows: readonly DerivedRow[]): number {
+/** `behind`: rows that the state has at lower revs, or not yet at all. */
+function compare(view: StateView, rows: readonly DerivedRow[]): { wrong: number; behind: number } {
   const held = new Map<string, HeldRow>(view.rows.map((row) => [row.conv, row]));
   let wrong = 0;
+  let behind = 0;
   for (const row of rows) {
     const mine = held.get(row.conv);
     held.delete(row.conv);
-    if (!mine) wrong += listingOf(row) === 'listed' ? 1 : 0;
+    if (!mine || mine.convRev < row.convRev || mine.memberRev < row.memberRev) behind++;
     else if (mine.convRev === row.convRev && mine.memberRev === row.memberRev && !looksSame(mine, row)) wrong++;
   }
   for (const row of held.values()) if (listingOf(row) !== 'gone') wrong++;
-  return wrong;
+  return { wrong, behind };
 }

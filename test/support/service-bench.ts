@@ -1,0 +1,87 @@
+/** The services over a real SQLite file and the memory state, with what tests want to see and to break. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import { noMetrics } from '../../src/metrics.ts';
+import type { Change, LargeNotice, Truth } from '../../src/ports.ts';
+import { createServices, type Services } from '../../src/services/services.ts';
+import { createMemoryState } from '../../src/state/memory.ts';
+import { createMemoryWakeup } from '../../src/state/memory-wakeup.ts';
+import { systemClock, systemRandom } from '../../src/system.ts';
+import { openSqliteTruth } from '../../src/truth/sqlite/open.ts';
+import { LossyState } from './lossy-state.ts';
+
+export interface ServiceBench {
+  readonly services: Services;
+  readonly truth: Truth;
+  readonly state: LossyState;
+  readonly changes: Change[];
+  readonly notices: LargeNotice[];
+  /** Faults that no caller waited for. */
+  readonly errors: unknown[];
+  /** Posts, demands that each event is accepted, and waits until it is fanned out. */
+  accept(...events: object[]): Promise<void>;
+  /** conversation, numbered messages of `sender`: m1 … mn, seqs 1 … n on a new conversation. */
+  say(conv: string, sender: string, ids: readonly string[], extra?: object): Promise<void>;
+  unread(user: string, conv: string): Promise<number | undefined>;
+}
+
+export function openServiceBench(
+  options: { groupThreshold?: number; truth?: (inner: Truth) => Truth; sampleRows?: number } = {},
+): ServiceBench {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tidemark-services-'));
+  const sqlite = openSqliteTruth({ file: path.join(folder, 'truth.sqlite') });
+  const truth = options.truth?.(sqlite) ?? sqlite;
+  const state = new LossyState(createMemoryState({ clock: systemClock }));
+  const wakeup = createMemoryWakeup();
+  const changes: Change[] = [];
+  const notices: LargeNotice[] = [];
+  const errors: unknown[] = [];
+  wakeup.subscribe({
+    changes: (more) => void changes.push(...more),
+    large: (more) => void notices.push(...more),
+    disconnect: () => {},
+  });
+  const services = createServices({
+    truth,
+    state,
+    wakeup,
+    clock: systemClock,
+    random: systemRandom,
+    metrics: noMetrics,
+    groupThreshold: options.groupThreshold ?? 500,
+    largeMergeMs: 5,
+    buildsMax: 4,
+    divergenceCoolDownMs: 60_000,
+    reconcileSampleRows: options.sampleRows ?? 3,
+    onError: (error) => void errors.push(error),
+  });
+  onTestFinished(async () => {
+    await services.post.settled();
+    await services.commands.flush();
+    await sqlite.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const bench: ServiceBench = {
+    services,
+    truth,
+    state,
+    changes,
+    notices,
+    errors,
+    async accept(...events) {
+      const results = await services.post.post(events);
+      const refused = results.find((result) => !result.ok);
+      if (refused) throw new Error(`refused: ${JSON.stringify(refused)}`);
+      await services.post.settled();
+    },
+    say: (conv, sender, ids, extra = {}) =>
+      bench.accept(...ids.map((message_id) => ({ type: 'message.created', conv, sender, message_id, ...extra }))),
+    async unread(user, conv) {
+      const { rows } = await services.reads.rows(user, [conv]);
+      return rows[0]?.unread;
+    },
+  };
+  return bench;
+}
