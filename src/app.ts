@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { jsonCodec } from '../protocol/index.ts';
+import { msgpackCodec } from '../protocol/codec-msgpack.ts';
 import { type ApiKeys, createApiKeys } from './api/api-key.ts';
 import { createHttpServer } from './api/http-server.ts';
 import { createApi } from './api/server.ts';
@@ -11,6 +13,8 @@ import { keptSecret, type SecretName } from './kept-secret.ts';
 import { createLog, type Log, logError } from './log.ts';
 import { createMetrics, type MetricsRegistry } from './metrics.ts';
 import type { Clock, Random, StateStore, Truth, Wakeup } from './ports.ts';
+import { createGateway } from './gateway/server.ts';
+import { defaultGatewaySettings, type GatewaySettings } from './gateway/deps.ts';
 import { createServices, type Services } from './services/services.ts';
 import { createMemoryState } from './state/memory.ts';
 import { createMemoryWakeup } from './state/memory-wakeup.ts';
@@ -56,7 +60,7 @@ const RECONCILE_SAMPLE_ROWS = 3;
 
 export async function createApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const base = { clock: systemClock, random: systemRandom, log: createLog(config.logLevel), ...overrides };
-  const { clock, log, metrics = createMetrics() } = base;
+  const { clock, random, log, metrics = createMetrics() } = base;
   const { apiKeys, tokens } = await createKeys(config, base);
   const stores = openStores(config, base);
   const services = createServices({
@@ -72,13 +76,17 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   });
   let isReady = false;
   const api = createApi({
-    ...config,
     services,
     apiKeys,
     metrics,
     log,
     clock,
+    bodyBytesMax: config.bodyBytesMax,
     bodiesBytesMax: config.bodyBytesMax * LARGEST_BODIES,
+    requestsInFlightMax: config.requestsInFlightMax,
+    pullsPerSecondMax: config.pullsPerSecondMax,
+    allowedOrigins: config.allowedOrigins,
+    metricsOpen: config.metricsOpen,
     verifyToken: (text) => tokens.verify(text),
     disconnect: (user, device) => stores.wakeup.publishDisconnect(user, device),
     async ready() {
@@ -87,14 +95,31 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
     },
   });
   const http = createHttpServer(api, clock);
+  const gateway = createGateway({
+    services,
+    verifyToken: (text) => tokens.verify(text),
+    codecs: [jsonCodec, msgpackCodec],
+    clock,
+    random,
+    metrics,
+    log,
+    settings: gatewaySettings(config),
+  });
+  http.server.on('upgrade', (request, stream, head) => gateway.handleUpgrade(request, stream, head));
+  stores.wakeup.subscribe(gateway.listener);
   const jobs = createJobs(config, { ...stores, services, clock, log, metrics, onError });
 
   function onError(error: unknown): void {
     logError(log, error, 'work in the background failed');
   }
 
-  async function end(): Promise<void> {
+  /** In this order: nobody new, sockets away, requests answered, commands carried out, and only then the stores. */
+  async function end(isPatient: boolean): Promise<void> {
+    isReady = false;
+    http.endKeepAlive();
     const jobsEnded = Promise.all(jobs.map((job) => job.stop()));
+    if (isPatient) await gateway.drain(config.drainMs);
+    gateway.close();
     await http.close();
     await services.post.settled();
     await services.commands.flush();
@@ -114,6 +139,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
       try {
         url = await http.listen(config.host, config.port);
       } catch (error) {
+        gateway.close();
         await stores.close();
         throw error;
       }
@@ -121,16 +147,26 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
       isReady = true;
       return { url };
     },
-    drain() {
-      isReady = false;
-      http.endKeepAlive();
-      return (ending ??= end());
-    },
+    drain: () => (ending ??= end(true)),
     stop() {
-      isReady = false;
+      gateway.close();
       http.cut();
-      return (ending ??= end());
+      return (ending ??= end(false));
     },
+  };
+}
+
+function gatewaySettings(config: Config): GatewaySettings {
+  return {
+    ...defaultGatewaySettings,
+    heartbeatMs: config.heartbeatMs,
+    helloTimeoutMs: config.helloTimeoutMs,
+    connectionsMax: config.connectionsMax,
+    connectionsPerUserMax: config.connectionsPerUserMax,
+    connectionsPerAddressMax: config.connectionsPerAddressMax,
+    framesBurst: config.framesBurst,
+    framesPerSecond: config.framesPerSecond,
+    allowedOrigins: config.allowedOrigins,
   };
 }
 

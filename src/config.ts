@@ -99,6 +99,23 @@ export const options = {
     'sockets',
     'Sockets of one user on this node; one more replaces the oldest.',
   ),
+  connectionsPerAddressMax: integer(
+    'TIDEMARK_CONNECTIONS_PER_ADDRESS_MAX',
+    1000,
+    1,
+    10_000_000,
+    'sockets',
+    'Sockets of one IPv4 address or one IPv6 /64; loopback addresses are not counted.',
+  ),
+  framesPerSecond: integer(
+    'TIDEMARK_FRAMES_PER_SECOND',
+    500,
+    1,
+    1_000_000,
+    'frames',
+    'Frames of one socket in the long run; above it the socket is read more slowly.',
+  ),
+  framesBurst: integer('TIDEMARK_FRAMES_BURST', 1000, 1, 1_000_000, 'frames', 'Frames of one socket at once.'),
   requestsInFlightMax: integer(
     'TIDEMARK_REQUESTS_IN_FLIGHT_MAX',
     1000,

@@ -114,6 +114,7 @@ export function createApi(deps: ApiDeps): RequestListener {
       limitPulls: createPullRate({ clock, metrics, perSecond: deps.pullsPerSecondMax }),
     }),
     ...healthRoutes(deps),
+    { method: 'GET', path: '/v1/ws', access: 'open', answer: upgradeNeeded },
   ];
   for (const route of routes) app.on(route.method, route.path, (c) => run(c, route));
 
@@ -143,6 +144,12 @@ export function createApi(deps: ApiDeps): RequestListener {
     },
   });
   return (request, response) => void listener(request, response);
+}
+
+/** Upgrades go to the gateway and never come here; what comes here did not ask for one. */
+function upgradeNeeded(c: ApiContext): Response {
+  const message = 'this path takes WebSocket upgrades only';
+  return c.json({ error: { code: 'invalid_field', message, field: 'upgrade' } }, 426, { upgrade: 'websocket' });
 }
 
 function setHeaders(c: ApiContext, headers: Readonly<Record<string, string>>): void {
