@@ -1,0 +1,28 @@
+// What a browser says about attention and network. In Node there is nothing to hear: call `sync()`.
+
+export interface ForegroundHandler {
+  /** The app is looked at again, or the machine woke up. */
+  foreground(): void;
+  online(): void;
+  offline(): void;
+}
+
+/** Begins to listen; answers how to stop. */
+export type Foreground = (handler: ForegroundHandler) => () => void;
+
+export const browserForeground: Foreground = (handler) => {
+  const { document, window } = globalThis as { document?: Document; window?: Window };
+  if (document === undefined || window === undefined) return () => {};
+  const heard: [EventTarget, string, (event: Event) => void][] = [
+    [document, 'visibilitychange', () => document.visibilityState === 'visible' && handler.foreground()],
+    // Out of the back-forward cache: sockets are gone, timers stood still.
+    [window, 'pageshow', (event) => (event as PageTransitionEvent).persisted && handler.foreground()],
+    [document, 'resume', () => handler.foreground()],
+    [window, 'online', () => handler.online()],
+    [window, 'offline', () => handler.offline()],
+  ];
+  for (const [target, name, listener] of heard) target.addEventListener(name, listener);
+  return () => {
+    for (const [target, name, listener] of heard) target.removeEventListener(name, listener);
+  };
+};

@@ -1,0 +1,75 @@
+// From what the user does to the command that says it as a fact: what this device holds is named, so that a late or repeated
+// command means the same.
+import { utf8Length } from '../protocol/schema.ts';
+import type { ClientState } from '../protocol/client-state.ts';
+import { isListed } from '../protocol/digest.ts';
+import type { Row } from '../protocol/server-frames.ts';
+import type { AckCommand, Command } from './command.ts';
+import { ID_BYTES_MAX } from './limits.ts';
+import { TidemarkError } from './tidemark-error.ts';
+
+/** [CN8] The head of a capped row is not kept up to date on devices; the server clamps this to it. */
+const END_OF_CAPPED = Number.MAX_SAFE_INTEGER;
+
+/** Null: there is nothing to say. `row` is the row as shown, pending commands included. */
+export function readIntent(conv: string, row: Row | undefined, upTo: number | undefined): AckCommand | null {
+  checkId('conv', conv);
+  checkSeq('upTo', upTo, 0);
+  if (row === undefined) {
+    if (upTo === undefined) throw notHeld();
+    return { kind: 'ack', conv, seq: upTo };
+  }
+  const seq = upTo ?? (row.capped === true ? END_OF_CAPPED : row.head_seq);
+  const nothingNew = seq <= row.read_seq && row.unread === 0 && row.marked !== true;
+  return nothingNew ? null : { kind: 'ack', conv, seq, readEpoch: row.read_epoch };
+}
+
+export function unreadIntent(conv: string, row: Row | undefined, fromSeq: number | undefined): Command | null {
+  checkId('conv', conv);
+  checkSeq('fromSeq', fromSeq, 1);
+  if (fromSeq === undefined && row?.marked === true) return null;
+  return { kind: 'mark', conv, fromSeq, readEpoch: row?.read_epoch };
+}
+
+export function prefsIntent(conv: string, row: Row | undefined, prefs: { muted?: boolean; hidden?: boolean }): Command {
+  checkId('conv', conv);
+  return { kind: 'prefs', conv, ...prefs, heldHead: row?.head_seq ?? 0 };
+}
+
+/** [LC3] A client names what it holds: a message that it has not heard of is not deleted unseen. */
+export function clearIntent(conv: string, row: Row | undefined, upTo: number | undefined): Command {
+  checkId('conv', conv);
+  checkSeq('upTo', upTo, 0);
+  if (row === undefined && upTo === undefined) throw notHeld();
+  return { kind: 'clear', conv, upToSeq: upTo ?? row?.head_seq ?? 0 };
+}
+
+/** [AK8] `rows`: as shown. */
+export function readAllIntent(state: ClientState, rows: Iterable<Row>): Command | null {
+  if (state.epoch === null) throw new TidemarkError('not_synced', 'nothing is held yet that could be read');
+  const heads: AckCommand[] = [];
+  for (const row of rows) {
+    if (!isListed(row) || (row.unread === 0 && row.marked !== true)) continue;
+    heads.push({ kind: 'ack', conv: row.conv, seq: row.head_seq, readEpoch: row.read_epoch });
+  }
+  return heads.length === 0 ? null : { kind: 'read_all', epoch: state.epoch, syncVersion: state.syncVersion, heads };
+}
+
+/** As the schema `id` of the protocol has it. */
+function checkId(field: string, value: unknown): void {
+  const bytes = typeof value === 'string' ? utf8Length(value) : 0;
+  if (bytes < 1 || bytes > ID_BYTES_MAX) throw invalid(field, `a well-formed string of 1 to ${ID_BYTES_MAX} bytes`);
+}
+
+function checkSeq(field: string, value: number | undefined, min: number): void {
+  const fits = value === undefined || (Number.isSafeInteger(value) && value >= min);
+  if (!fits) throw invalid(field, `an integer from ${min} to 2^53-1`);
+}
+
+function invalid(field: string, what: string): TidemarkError {
+  return new TidemarkError('invalid_argument', `${field} must be ${what}`, field);
+}
+
+function notHeld(): TidemarkError {
+  return new TidemarkError('not_synced', 'this device does not hold the conversation: give upTo', 'conv');
+}

@@ -1,0 +1,52 @@
+// What a row will look like once the server has carried out the commands that wait for it. Pure: the effect of a command
+// ends by itself when a row arrives that is at least as far, and when the command leaves the queue, confirmed or refused.
+//
+// Numbers are never worked out here. A row that is read to the last message this device knows of shows 0; as soon as
+// anything newer has come, the server's number stands again.
+import type { Row } from '../protocol/server-frames.ts';
+import type { Command } from './command.ts';
+
+/** The same object when no command changes anything. */
+export function overlaid(row: Row, commands: readonly Command[]): Row {
+  return commands.reduce(withEffect, row);
+}
+
+function withEffect(row: Row, command: Command): Row {
+  switch (command.kind) {
+    case 'ack':
+      return withAck(row, command.seq, command.readEpoch);
+    case 'mark':
+      return withMark(row, command.fromSeq, command.readEpoch);
+    case 'prefs': {
+      const muted = command.muted ?? row.muted;
+      // A newer message brings a hidden conversation back (LC4).
+      const hidden = row.head_seq > command.heldHead ? row.hidden : (command.hidden ?? row.hidden);
+      return muted === row.muted && hidden === row.hidden ? row : { ...row, muted, hidden };
+    }
+    case 'clear':
+      return row.head_seq <= command.upToSeq ? { ...row, gone: true } : row;
+    case 'read_all':
+      return row; // its heads stand here one by one, as acks
+  }
+}
+
+function withAck(row: Row, seq: number, readEpoch: number | undefined): Row {
+  if (readEpoch !== undefined && readEpoch !== row.read_epoch) return row;
+  const toEnd = seq >= row.head_seq;
+  if (seq <= row.read_seq && !(toEnd && row.marked === true)) return row;
+  const readSeq = Math.max(row.read_seq, Math.min(seq, row.head_seq));
+  const read: Row = { ...row, read_seq: readSeq, marked: false };
+  if (row.floor_seq !== undefined) read.floor_seq = Math.max(row.floor_seq, readSeq);
+  return toEnd ? { ...read, unread: 0, mentions: 0, capped: false } : read;
+}
+
+function withMark(row: Row, fromSeq: number | undefined, readEpoch: number | undefined): Row {
+  if (readEpoch !== undefined && readEpoch !== row.read_epoch) return row;
+  const next = { ...row, read_epoch: row.read_epoch + 1 };
+  if (fromSeq === undefined) return row.marked === true ? row : { ...next, marked: true };
+  const floorSeq = row.floor_seq ?? row.read_seq;
+  // A floor above the watermark comes from a join, a clear or a purge, which a mark does not go below.
+  const lowest = floorSeq > row.read_seq ? floorSeq : 0;
+  const { floor_seq: _, ...marked } = { ...next, read_seq: Math.max(lowest, fromSeq - 1) };
+  return marked;
+}

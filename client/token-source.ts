@@ -1,0 +1,111 @@
+// Where tokens come from: the app's callback, asked by one at a time, and again before the token in use has expired.
+import { createBackoff } from './backoff.ts';
+import type { ClientClock, ClientRandom } from './ports.ts';
+import { TidemarkError } from './tidemark-error.ts';
+
+/** `connect`: none is held; `refresh`: the held one will expire soon; `expired`: the held one is over or was refused. */
+export type TokenReason = 'connect' | 'refresh' | 'expired';
+/** Answers a JWT, or null when there is nobody to connect for: then the client stops. An error is tried again. */
+export type GetToken = (request: { reason: TokenReason }) => string | null | Promise<string | null>;
+
+export interface TokenUse {
+  /** There is a newer token, for the socket that stands. */
+  renewed(token: string): void;
+  failed(error: unknown): void;
+}
+
+/** A callback that never answers must not keep the client from trying again. */
+const ANSWER_MS_MAX = 30_000;
+/** A token is renewed when this part of its life is over, give or take 10 %, so that clients do not come all at once. */
+const REFRESH_AT = 0.8;
+const REFRESH_SPREAD = 0.2;
+/** A clock that runs ahead of the server's makes every new token look old: the pause between refreshes grows from … to. */
+const PAUSE_MS_MIN = 1_000;
+const PAUSE_MS_MAX = 600_000;
+
+export function createTokenSource(getToken: GetToken, clock: ClientClock, random: ClientRandom, use: TokenUse) {
+  const backoff = createBackoff(random);
+  let held: string | null = null;
+  let expiresAt = Infinity;
+  let asking: Promise<string | null> | null = null;
+  let pauseMs = PAUSE_MS_MIN;
+  let cancelRefresh = () => {};
+  let cancelAnswer = () => {};
+
+  /** Single flight: whoever asks while a question is open gets its answer. */
+  async function ask(reason: TokenReason): Promise<string | null> {
+    asking ??= answer(reason).finally(() => {
+      cancelAnswer();
+      asking = null;
+    });
+    return asking;
+  }
+
+  async function answer(reason: TokenReason): Promise<string | null> {
+    const late = new Promise<never>((_, reject) => {
+      const give = () => reject(new TidemarkError('token', `no token within ${ANSWER_MS_MAX} ms`));
+      cancelAnswer = clock.after(ANSWER_MS_MAX, give);
+    });
+    held = await Promise.race([getToken({ reason }), late]);
+    expiresAt = Infinity;
+    return held;
+  }
+
+  function refreshAfter(delayMs: number): void {
+    cancelRefresh();
+    const cancel = clock.after(delayMs, () => {
+      void ask('refresh').then(
+        (token) => {
+          if (cancelRefresh !== cancel) return;
+          backoff.reset();
+          if (token !== null) use.renewed(token);
+        },
+        (error: unknown) => {
+          if (cancelRefresh !== cancel) return;
+          use.failed(error);
+          refreshAfter(backoff.nextMs());
+        },
+      );
+    });
+    cancelRefresh = cancel;
+  }
+
+  function stopRefreshing(): void {
+    cancelRefresh();
+    cancelRefresh = () => {};
+  }
+
+  return {
+    /** The held token while it lasts, else a new one. Reconnecting must not become a storm on the app's token endpoint. */
+    async forConnection(): Promise<string | null> {
+      if (held !== null && clock.nowMs() < expiresAt) return held;
+      return ask(held === null ? 'connect' : 'expired');
+    },
+
+    /** The server will not take the held token again. */
+    refused(): void {
+      expiresAt = 0;
+    },
+
+    /** The next connection may be another user's. */
+    forget(): void {
+      held = null;
+    },
+
+    /** The server said until when the token in use is good: the next one is fetched before that, while a socket stands. */
+    lasts(expiresAtMs: number): void {
+      expiresAt = expiresAtMs;
+      const wantedMs = (expiresAtMs - clock.nowMs()) * REFRESH_AT * (1 + REFRESH_SPREAD * (random() - 0.5));
+      const delayMs = Math.max(wantedMs, pauseMs);
+      pauseMs = wantedMs < pauseMs ? Math.min(PAUSE_MS_MAX, pauseMs * 2) : PAUSE_MS_MIN;
+      refreshAfter(delayMs);
+    },
+
+    stopRefreshing,
+
+    close(): void {
+      stopRefreshing();
+      cancelAnswer();
+    },
+  };
+}
