@@ -27,6 +27,8 @@ export interface ClientState {
   readonly own: RowSums;
   readonly catchup: Catchup | null;
   readonly snapshot: SnapshotInProgress | null;
+  /** Whether the present socket has answered hello; nothing else may come before. */
+  readonly greeted: boolean;
   /** `wanted`: an action `sync` was given out and is not yet sent; `asked`: sent and not yet answered. */
   readonly sync: 'idle' | 'wanted' | 'asked';
   /** Syncs asked for since the sums were last found equal; makes the delay grow. */
@@ -80,6 +82,7 @@ export function initialState(): ClientState {
     own: noSums,
     catchup: null,
     snapshot: null,
+    greeted: false,
     sync: 'idle',
     repairs: 0,
     idleBeats: 0,
@@ -99,7 +102,7 @@ export function restoredState(saved: { epoch: string; syncVersion: number; rows:
 export function reconnect(state: ClientState): { state: ClientState; hello: HelloFields } {
   const hello: HelloFields = where(state);
   if (state.snapshot !== null && state.snapshot.next !== null) hello.page = state.snapshot.next;
-  return { state: { ...state, sync: 'idle', idleBeats: 0 }, hello };
+  return { state: { ...state, greeted: false, sync: 'idle', idleBeats: 0 }, hello };
 }
 
 /** The frame that asks where we stand: after an action `sync`, and when the app comes to the foreground. */
@@ -113,14 +116,15 @@ export function reduce(state: ClientState, frame: ServerFrame): Step {
     case 'synced':
       return answered(state, frame);
     case 'snapshot':
-      return paged(state, frame);
+      return state.greeted ? paged(state, frame) : ask(state, 'page');
     case 'delta':
-      return changed(state, frame);
+      return state.greeted ? changed(state, frame) : ask(state, 'gap');
     case 'hb':
-      return heard(state, frame);
     case 'acked':
-      return heard(state, frame);
-    default:
+      return state.greeted ? heard(state, frame) : waiting(ask(state, 'gap'), frame);
+    case 'auth_ok':
+    case 'bye':
+    case 'error':
       return quiet(state);
   }
 }
@@ -128,7 +132,7 @@ export function reduce(state: ClientState, frame: ServerFrame): Step {
 // ------------------------------------------------------------------ answers to hello and sync
 
 function answered(before: ClientState, frame: Welcome | Synced): Step {
-  const state: ClientState = { ...before, sync: 'idle', idleBeats: 0 };
+  const state: ClientState = { ...before, greeted: true, sync: 'idle', idleBeats: 0 };
   if (frame.mode === 'snapshot') return quiet({ ...state, catchup: null, snapshot: begun(state.snapshot, frame) });
   if (frame.epoch !== state.epoch) return ask({ ...state, catchup: null, snapshot: null }, 'epoch');
   const at = state.catchup?.at ?? state.syncVersion;

@@ -131,9 +131,9 @@ function asIntegers(value: unknown): unknown {
 }
 
 function expectOutcome(decoded: Decoded<unknown>): void {
-  if (decoded.ok) expect(decoded.frame).toHaveProperty('t');
-  else if (decoded.fatal) expect(decoded.message).not.toBe('');
-  else expect(['unknown_frame', 'invalid_field']).toContain(decoded.code);
+  const what = decoded.ok ? 'frame' : decoded.fatal ? 'fatal' : decoded.code;
+  expect(['frame', 'fatal', 'unknown_frame', 'invalid_field']).toContain(what);
+  expect(decoded).toHaveProperty(decoded.ok ? 'frame.t' : 'message');
 }
 
 /** Walks the markers; strings and binaries are stepped over, so their bytes are not taken for markers. */
