@@ -8,22 +8,28 @@ const VARY = 'authorization, origin';
  * a header, so there are no cookies that a foreign page could ride on.
  */
 export function crossOriginHeaders(c: ApiContext, allowedOrigins: readonly string[]): Record<string, string> {
-  const origin = c.env.incoming.headers.origin;
-  if (origin === undefined || !allowedOrigins.includes(origin)) return { vary: VARY };
+  const origin = listedOrigin(c, allowedOrigins);
+  if (origin === null) return { vary: VARY };
   return {
     vary: VARY,
     'access-control-allow-origin': origin,
     'access-control-expose-headers': 'etag, retry-after',
-    ...(isPreflight(c)
-      ? {
-          'access-control-allow-methods': 'GET',
-          'access-control-allow-headers': 'authorization, if-none-match',
-          'access-control-max-age': PREFLIGHT_SECONDS,
-        }
-      : {}),
   };
 }
 
-export function isPreflight(c: ApiContext): boolean {
-  return c.req.method === 'OPTIONS' && c.env.incoming.headers['access-control-request-method'] !== undefined;
+/** The answer to a browser that asks beforehand; null for anybody else, and for origins that are not listed. */
+export function preflightHeaders(c: ApiContext, allowedOrigins: readonly string[]): Record<string, string> | null {
+  const isAsked = c.env.incoming.headers['access-control-request-method'] !== undefined;
+  if (!isAsked || listedOrigin(c, allowedOrigins) === null) return null;
+  return {
+    ...crossOriginHeaders(c, allowedOrigins),
+    'access-control-allow-methods': 'GET',
+    'access-control-allow-headers': 'authorization, if-none-match',
+    'access-control-max-age': PREFLIGHT_SECONDS,
+  };
+}
+
+function listedOrigin(c: ApiContext, allowedOrigins: readonly string[]): string | null {
+  const origin = c.env.incoming.headers.origin;
+  return origin !== undefined && allowedOrigins.includes(origin) ? origin : null;
 }

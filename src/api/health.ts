@@ -12,11 +12,18 @@ export interface HealthDeps {
 /** What an orchestrator and an operator look at. `healthz`: the process answers; `readyz`: send it requests. */
 export function healthRoutes({ metrics, metricsOpen, ready }: HealthDeps): Route[] {
   return [
-    { method: 'GET', path: '/healthz', access: 'open', answer: (c) => c.json({ status: 'ok' }) },
+    {
+      method: 'GET',
+      path: '/healthz',
+      access: 'open',
+      isAlwaysAdmitted: true,
+      answer: (c) => c.json({ status: 'ok' }),
+    },
     {
       method: 'GET',
       path: '/readyz',
       access: 'open',
+      isAlwaysAdmitted: true,
       answer: async (c) => {
         await ready();
         return c.json({ status: 'ready' });
@@ -26,6 +33,7 @@ export function healthRoutes({ metrics, metricsOpen, ready }: HealthDeps): Route
       method: 'GET',
       path: '/metrics',
       access: metricsOpen ? 'open' : 'key',
+      isAlwaysAdmitted: true,
       answer: async (c) => c.body(await metrics.render(), 200, { 'content-type': metrics.contentType }),
     },
   ];

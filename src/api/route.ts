@@ -13,7 +13,7 @@ export interface Caller {
 }
 
 export interface ApiVariables {
-  /** Absent on open routes. */
+  /** Absent on routes that are always admitted. */
   ticket?: Ticket;
   /** The owner of the token on routes with a token. */
   caller?: Caller;
@@ -27,6 +27,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly access: Access;
+  /** Answered however much there is to do: what an operator looks at just then. Takes no body. */
+  readonly isAlwaysAdmitted?: true;
   readonly answer: (c: ApiContext) => Promise<Response> | Response;
 }
 

@@ -2,7 +2,7 @@ import { type RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
-import { UserFault } from '../errors.ts';
+import { Bug, UserFault } from '../errors.ts';
 import { type Log, logError } from '../log.ts';
 import type { MetricsRegistry } from '../metrics.ts';
 import type { Clock } from '../ports.ts';
@@ -12,7 +12,7 @@ import { createAdmission } from './admission.ts';
 import { type ApiKeys, bearerOf } from './api-key.ts';
 import { careRoutes } from './care.ts';
 import { commandRoutes } from './commands.ts';
-import { crossOriginHeaders, isPreflight } from './cross-origin.ts';
+import { crossOriginHeaders, preflightHeaders } from './cross-origin.ts';
 import { errorAnswer } from './error-answer.ts';
 import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
@@ -59,24 +59,24 @@ export function createApi(deps: ApiDeps): RequestListener {
 
   const bodyOf: ReadBody = (c, schema, list) => {
     const ticket = c.get('ticket');
-    if (ticket === undefined) throw new UserFault('not_found', 'this path takes no body');
+    if (ticket === undefined) throw new Bug('a route that is always admitted reads a body');
     return readBody(c.env.incoming, ticket, deps.bodyBytesMax, schema, list);
   };
 
-  async function admit(c: ApiContext, { access }: Route): Promise<void> {
+  async function admit(c: ApiContext, { access, isAlwaysAdmitted }: Route): Promise<void> {
     const path = (c.env.incoming.url ?? '').split('?', 1)[0] ?? '';
     if (!isDecodable(path)) throw new UserFault('invalid_field', 'the path has a faulty percent escape', 'path');
-    if (access === 'open') return;
     const given = bearerOf(c.env.incoming.headers.authorization);
-    if (access === 'key') {
-      if (given === null || !apiKeys.accepts(given)) throw new UserFault('unauthorized', 'an API key is needed');
-    } else {
-      const verified = given === null ? null : await deps.verifyToken(given);
-      if (verified === null) throw new UserFault('unauthorized', 'a user token is needed');
+    if (access === 'key' && (given === null || !apiKeys.accepts(given))) {
+      throw new UserFault('unauthorized', 'an API key is needed');
+    }
+    if (access === 'token') {
+      if (given === null) throw new UserFault('unauthorized', 'a user token is needed');
+      const verified = await deps.verifyToken(given);
       if (!verified.ok) throw new UserFault('unauthorized', verified.message);
       c.set('caller', verified.token);
     }
-    c.set('ticket', admission.enter());
+    if (isAlwaysAdmitted !== true) c.set('ticket', admission.enter());
   }
 
   async function run(c: ApiContext, route: Route): Promise<Response> {
@@ -93,6 +93,22 @@ export function createApi(deps: ApiDeps): RequestListener {
     }
     metrics.requestAnswered(route.path, route.method, response.status, (performance.now() - startedAtMs) / 1000);
     return response;
+  }
+
+  function preflight(c: ApiContext): Response {
+    const headers = preflightHeaders(c, deps.allowedOrigins);
+    return headers === null ? unmatched(c) : c.body(null, 204, headers);
+  }
+
+  /** No such path, or not with this method. */
+  function unmatched(c: ApiContext): Response {
+    const allowed = METHODS.filter((method) => app.router.match(method, c.req.path)[0].length > 0);
+    const isPath = allowed.length > 0;
+    const method = METHODS.includes(c.req.method) ? c.req.method : UNMATCHED;
+    metrics.requestAnswered(UNMATCHED, method, isPath ? 405 : 404, 0);
+    if (!isPath) return failed(c, new UserFault('not_found', 'no such path'));
+    c.header('allow', allowed.join(', '));
+    return failed(c, new UserFault('method_not_allowed', `this path takes ${allowed.join(', ')}`));
   }
 
   function failed(c: ApiContext, error: unknown): Response {
@@ -114,26 +130,13 @@ export function createApi(deps: ApiDeps): RequestListener {
       limitPulls: createPullRate({ clock, metrics, perSecond: deps.pullsPerSecondMax }),
     }),
     ...healthRoutes(deps),
-    { method: 'GET', path: '/v1/ws', access: 'open', answer: upgradeNeeded },
+    { method: 'GET', path: '/v1/ws', access: 'open', isAlwaysAdmitted: true, answer: upgradeNeeded },
   ];
-  for (const route of routes) app.on(route.method, route.path, (c) => run(c, route));
-
-  app.notFound((c) => {
-    const allowed = METHODS.filter((method) => app.router.match(method, c.req.path)[0].length > 0);
-    if (allowed.includes('GET') && isPreflight(c)) {
-      const headers = crossOriginHeaders(c, deps.allowedOrigins);
-      if (Object.keys(headers).length > 0) return c.body(null, 204, headers);
-    }
-    metrics.requestAnswered(
-      UNMATCHED,
-      METHODS.includes(c.req.method) ? c.req.method : UNMATCHED,
-      allowed.length > 0 ? 405 : 404,
-      0,
-    );
-    if (allowed.length === 0) return failed(c, new UserFault('not_found', 'no such path'));
-    c.header('allow', allowed.join(', '));
-    return failed(c, new UserFault('method_not_allowed', `this path takes ${allowed.join(', ')}`));
-  });
+  for (const route of routes) {
+    app.on(route.method, route.path, (c) => run(c, route));
+    if (route.access === 'token') app.options(route.path, (c) => preflight(c));
+  }
+  app.notFound((c) => unmatched(c));
   app.onError((error, c) => failed(c, error));
 
   const listener = getRequestListener(app.fetch, {

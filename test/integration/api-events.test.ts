@@ -87,7 +87,7 @@ describe('POST /v1/events', () => {
   test('500 events with the longest ids in the worst spelling, and a list of 10,000 users, fit into one body', async () => {
     // Every byte of an id as an escape of six letters: the largest form of JSON that means the same.
     const spelled = (id: string): string =>
-      [...id].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+      id.replaceAll(/./g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
     const id = (kind: string, n: number): string => spelled(`${kind}${n}`.padEnd(128, 'x'));
     const members = Array.from({ length: 10_000 }, (_, n) => `"${id('u', n)}"`).join();
     const messages = Array.from(

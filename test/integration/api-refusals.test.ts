@@ -34,13 +34,7 @@ describe('who calls', () => {
 
   test.each(ROUTES)('%s %s takes no one without the API key', async (method, path) => {
     const token = await running.asUser('u1');
-    const headers = [
-      '',
-      'Bearer wrong',
-      `Bearer ${'k'.repeat(31)}`,
-      `Basic ${'k'.repeat(32)}`,
-      token['authorization'] ?? '',
-    ];
+    const headers = ['', 'Bearer wrong', `Bearer ${'k'.repeat(31)}`, `Basic ${'k'.repeat(32)}`, token.authorization];
     for (const authorization of headers) {
       const answer = await running.call(method, path, undefined, { authorization });
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);

@@ -52,7 +52,8 @@ describe('GET …/unread', () => {
       digest: expect.stringMatching(/^[0-9a-f]{12}$/),
     });
     expect(convsOf([body ?? {}])).toEqual(CONVS.toReversed());
-    expect((body?.['rows'] as object[])[0]).toEqual({
+    const [first] = body!['rows'] as object[];
+    expect(first).toEqual({
       conv: 'c25',
       version: expect.any(Number),
       unread: 0,

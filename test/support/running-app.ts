@@ -16,8 +16,8 @@ export interface RunningApp {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Posts events that must all be accepted; answers their results. */
   post(...events: object[]): Promise<Record<string, unknown>[]>;
-  /** The `Authorization` header of a user. */
-  asUser(user: string, device?: string): Promise<Record<string, string>>;
+  /** The `Authorization` header of a user, valid for an hour or as told. */
+  asUser(user: string, ttlMs?: number): Promise<{ authorization: string }>;
   stop(): Promise<void>;
 }
 
@@ -74,9 +74,9 @@ export async function startApp(
       if (status === 200 && results.every(({ ok }) => ok === true)) return results;
       throw new Error(`events were refused: ${JSON.stringify(body)}`);
     },
-    async asUser(user, device) {
-      const expiresAtMs = systemClock.nowMs() + HOUR_MS;
-      return { authorization: `Bearer ${await tokens.sign({ user, device: device ?? null, expiresAtMs })}` };
+    async asUser(user, ttlMs = HOUR_MS) {
+      const expiresAtMs = systemClock.nowMs() + ttlMs;
+      return { authorization: `Bearer ${await tokens.sign({ user, device: null, expiresAtMs })}` };
     },
     async stop() {
       await app.stop();
