@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../ports.ts';
 
@@ -7,7 +7,7 @@ export interface HttpServer {
   readonly server: Server;
   /** Answers the URL to reach it at. Rejects when the address cannot be had. */
   listen(host: string, port: number): Promise<string>;
-  /** From now on each answer closes its connection: one that is kept alive would keep the server alive. */
+  /** From now on each answer closes its connection, those to requests under way too: one kept alive would keep the server alive. */
   endKeepAlive(): void;
   /** Takes no more connections, closes the idle ones and waits for the rest; cuts those that take too long. */
   close(): Promise<void>;
@@ -26,9 +26,12 @@ const LAST_REQUESTS_MS = 10_000;
 
 export function createHttpServer(listener: RequestListener, clock: Clock): HttpServer {
   let isEnding = false;
+  const unanswered = new Set<ServerResponse>();
   const server = createServer(
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
+      unanswered.add(response);
+      response.once('close', () => unanswered.delete(response));
       if (isEnding) response.setHeader('connection', 'close');
       listener(request, response);
     },
@@ -45,6 +48,7 @@ export function createHttpServer(listener: RequestListener, clock: Clock): HttpS
       }),
     endKeepAlive() {
       isEnding = true;
+      for (const response of unanswered) if (!response.headersSent) response.setHeader('connection', 'close');
     },
     close: () =>
       new Promise((resolve) => {
