@@ -141,10 +141,7 @@ describe('failures on the way', () => {
   test('a full disk takes the transaction back as Unavailable, and truth goes on when there is room again', async () => {
     const file = join(tempFolder(), 'truth.db');
     const writer = new Connection(file, { readOnly: false, onStatement: undefined });
-    migrate(writer, file);
-    const reader = new Connection(file, { readOnly: true, onStatement: undefined });
-    const truth = new SqliteTruth({ writer, reader, release: () => undefined });
-    onTestFinished(async () => truth.close());
+    const truth = withParts(file, async () => undefined, writer);
     const big = Array.from({ length: 500 }, (_, n) =>
       messageFacts({ conv: 'conv', seq: n + 1, messageId: `${n}`.padEnd(100, 'x') }),
     );
@@ -159,6 +156,37 @@ describe('failures on the way', () => {
     writer.exec('PRAGMA max_page_count = 100000');
     await store(truth, writes);
     expect((await truth.heads(['conv'])).get('conv')?.countable).toBe(500);
+  });
+
+  test("no answer before the disk has it; transactions do not wait for each other's disk, and share it", async () => {
+    const flushes: { resolve: () => void; reject: (error: Error) => void }[] = [];
+    const flush = async (): Promise<void> => new Promise((resolve, reject) => flushes.push({ resolve, reject }));
+    const truth = withParts(join(tempFolder(), 'truth.db'), flush);
+    const answered: string[] = [];
+    const post = async (conv: string): Promise<void> => {
+      await store(truth, { conversations: [conversationFacts({ conv })] });
+      answered.push(conv);
+    };
+    const first = post('first');
+    await until(() => flushes.length === 1);
+    const others = [post('second'), post('third')];
+    await until(async () => (await truth.revsOf(['third'])).size === 1);
+    expect(answered).toEqual([]);
+    // What was committed while the first flush ran waits for the next one.
+    flushes[0]?.resolve();
+    await first;
+    await until(() => flushes.length === 2);
+    expect(answered).toEqual(['first']);
+    flushes[1]?.resolve();
+    await Promise.all(others);
+
+    const failed = post('failed');
+    await until(() => flushes.length === 3);
+    flushes[2]?.reject(new Error('input/output error'));
+    await expect(failed).rejects.toThrow(Unavailable);
+    // Nobody knows what the disk holds: nothing is answered any more.
+    await expect(post('after')).rejects.toThrow(Unavailable);
+    expect(flushes).toHaveLength(3);
   });
 
   test('a transaction inside a transaction is refused, since it would wait for itself', async () => {
@@ -251,6 +279,20 @@ function openCounted(file: string): { truth: Truth; statements: string[] } {
   const truth = openSqliteTruth({ file, onStatement: (sql, rows) => statements.push(`${sql}: ${rows}`) });
   onTestFinished(async () => truth.close());
   return { truth, statements };
+}
+
+/** Not by way of openSqliteTruth: with a disk that does as the test wants, or a connection at which the test may turn. */
+function withParts(file: string, flush: () => Promise<void>, given?: Connection): SqliteTruth {
+  const writer = given ?? new Connection(file, { readOnly: false, onStatement: undefined });
+  migrate(writer, file);
+  const reader = new Connection(file, { readOnly: true, onStatement: undefined });
+  const release = (): void => [reader, writer].forEach((connection) => connection.close());
+  onTestFinished(release);
+  return new SqliteTruth({ writer, reader, flush, release });
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await expect.poll(condition, { timeout: 10_000, interval: 1 }).toBe(true);
 }
 
 function faultOf(work: () => unknown): TruthFileFault | null {

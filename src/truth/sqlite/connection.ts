@@ -22,6 +22,8 @@ export interface ConnectionOptions {
 const CACHE_KIB = -32 * 1024;
 /** The log file is cut back to this after a checkpoint. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
+/** As many pages make a checkpoint (64 MiB). It holds up the event loop, so it should be rare: at SQLite's 1,000, every tenth batch. */
+const CHECKPOINT_PAGES = 16_384;
 /** Only a checkpoint by the other connection can be in the way, and only for a moment. */
 const BUSY_MS = 5_000;
 const RETRY_MS = 1_000;
@@ -45,9 +47,15 @@ export class Connection {
     }
   }
 
-  /** What this connection commits is on the disk before COMMIT returns, and survives the loss of power; others can read meanwhile. */
-  makeDurable(): void {
-    this.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES_MAX}`);
+  /** A log that others can read beside. What is committed is on the disk before COMMIT returns. */
+  keepLog(): void {
+    const limits = `PRAGMA journal_size_limit = ${LOG_BYTES_MAX}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`;
+    this.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${limits}`);
+  }
+
+  /** From here on COMMIT only hands the log to the system: who commits sees to it that it gets to the disk (see LogSync). */
+  leaveLogToCaller(): void {
+    this.exec('PRAGMA synchronous = NORMAL');
   }
 
   get inTransaction(): boolean {

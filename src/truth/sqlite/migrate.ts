@@ -17,7 +17,7 @@ export function migrate(connection: Connection, file: string, folder = FOLDER): 
   const migrations = readMigrations(folder);
   // Before anything that writes, the mode of the log included.
   checkedVersion(connection, file, migrations.length);
-  connection.makeDurable();
+  connection.keepLog();
   connection.exec('BEGIN IMMEDIATE');
   try {
     const version = checkedVersion(connection, file, migrations.length);

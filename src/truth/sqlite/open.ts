@@ -1,5 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, fdatasync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import type { Truth } from '../../ports.ts';
 import { Connection, type OnStatement } from './connection.ts';
 import { TruthFileError } from './file-error.ts';
@@ -17,21 +18,26 @@ export interface SqliteTruthOptions {
 /** Truth in one SQLite file, for one process. Throws TruthFileError when the file is in use, newer, damaged or not ours. */
 export function openSqliteTruth({ file, onStatement }: SqliteTruthOptions): Truth {
   makeFolder(dirname(file));
-  const release = lockBeside(file);
-  const opened: Connection[] = [];
+  const undo = [lockBeside(file)];
+  const release = (): void => undo.toReversed().forEach((step) => step());
   try {
     const writer = new Connection(file, { readOnly: false, onStatement });
-    opened.push(writer);
+    undo.push(() => writer.close());
     migrate(writer, file);
+    writer.leaveLogToCaller();
+    // The migration has committed in full, so the log is there, and so is its entry in the folder.
+    const log = openSync(`${file}-wal`, 'r+');
+    undo.push(() => closeSync(log));
     const reader = new Connection(file, { readOnly: true, onStatement });
-    opened.push(reader);
-    return new SqliteTruth({ writer, reader, release });
+    undo.push(() => reader.close());
+    return new SqliteTruth({ writer, reader, flush: async () => flush(log), release });
   } catch (error) {
-    for (const connection of opened) connection.close();
     release();
     throw error;
   }
 }
+
+const flush = promisify(fdatasync);
 
 function makeFolder(folder: string): void {
   try {

@@ -14,6 +14,7 @@ import type { Connection } from './connection.ts';
 import { countMessages } from './count-messages.ts';
 import { Lane } from './lane.ts';
 import { loadFacts } from './load-facts.ts';
+import { LogSync } from './log-sync.ts';
 import { rowFactsOfPairs, rowFactsOfUser } from './row-facts.ts';
 import { storeWrites } from './store-writes.ts';
 
@@ -22,7 +23,9 @@ export interface SqliteTruthParts {
   readonly writer: Connection;
   /** Sees what is committed, also while a transaction is open. */
   readonly reader: Connection;
-  /** Lets go of the data folder. */
+  /** Makes durable what was committed before. */
+  readonly flush: () => Promise<void>;
+  /** Closes both connections and lets go of the data folder. */
   readonly release: () => void;
 }
 
@@ -41,20 +44,22 @@ const OUTBOX_DONE = 'DELETE FROM outbox WHERE id = ?';
 const TRIM_EVENTS = `
   DELETE FROM events WHERE event_id IN (
     SELECT event_id FROM events WHERE accepted_at < ? ORDER BY accepted_at LIMIT ?)`;
-const CLOSED_RETRY_MS = 1_000;
+const AWAY_RETRY_MS = 1_000;
 
 export class SqliteTruth implements Truth {
   readonly #writer: Connection;
   readonly #reader: Connection;
   readonly #release: () => void;
   readonly #lane = new Lane();
+  readonly #log: LogSync;
   /** The transaction that the running code belongs to, across awaits. */
   readonly #enclosing = new AsyncLocalStorage<Transaction>();
   #closing: Promise<void> | null = null;
 
-  constructor({ writer, reader, release }: SqliteTruthParts) {
+  constructor({ writer, reader, flush, release }: SqliteTruthParts) {
     this.#writer = writer;
     this.#reader = reader;
+    this.#log = new LogSync(flush);
     this.#release = release;
   }
 
@@ -131,10 +136,12 @@ export class SqliteTruth implements Truth {
 
   /** Waits for the transactions that were asked for before; asked for again, waits for the same. */
   async close(): Promise<void> {
-    this.#closing ??= this.#lane.run(() => {
-      this.#reader.close();
-      this.#writer.close();
-      this.#release();
+    this.#closing ??= this.#lane.run(async () => {
+      try {
+        await this.#log.flushed();
+      } finally {
+        this.#release();
+      }
     });
     return this.#closing;
   }
@@ -144,29 +151,40 @@ export class SqliteTruth implements Truth {
     return this.#reader.snapshot(() => read(this.#reader));
   }
 
-  /** Its own transaction, alone on the writer; all or nothing. */
+  /** Its own transaction, alone on the writer; all or nothing, and on the disk when it answers. */
   async #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw closed();
     // It would wait for itself for ever.
     if (this.#enclosing.getStore()?.isOpen === true) throw new Bug('a transaction was begun inside a transaction');
-    return this.#lane.run(async () => {
-      const db = this.#writer;
-      const tx = new Transaction(db);
-      db.exec('BEGIN IMMEDIATE');
-      try {
-        const answer = await work(tx);
-        tx.end();
-        // Also where `work` went on after it: what was stored before the failure must not be committed alone.
-        if (tx.failure !== null) throw tx.failure;
-        db.exec('COMMIT');
-        return answer;
-      } catch (error) {
-        tx.end();
-        // Some failures (a full disk, a damaged page) have rolled back already.
-        if (db.inTransaction) db.exec('ROLLBACK');
-        throw error;
-      }
+    const { answer, flushed } = await this.#lane.run(async () => {
+      const committed = await this.#commit(work);
+      // Also where nothing was written: what the answer rests on may be a commit that is still on its way to the disk.
+      return { answer: committed, flushed: this.#log.flushed() };
     });
+    await flushed.catch((error: unknown) => {
+      const message = 'the disk did not take what was committed; truth has to be opened again';
+      throw new Unavailable(message, AWAY_RETRY_MS, 'unavailable', { cause: error });
+    });
+    return answer;
+  }
+
+  async #commit<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const db = this.#writer;
+    const tx = new Transaction(db);
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const answer = await work(tx);
+      tx.end();
+      // Also where `work` went on after it: what was stored before the failure must not be committed alone.
+      if (tx.failure !== null) throw tx.failure;
+      db.exec('COMMIT');
+      return answer;
+    } catch (error) {
+      tx.end();
+      // Some failures (a full disk, a damaged page) have rolled back already.
+      if (db.inTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
   }
 }
 
@@ -216,5 +234,5 @@ function foundOf<T>(convs: readonly string[], find: (conv: string) => T | undefi
 }
 
 function closed(): Unavailable {
-  return new Unavailable('truth is closed', CLOSED_RETRY_MS);
+  return new Unavailable('truth is closed', AWAY_RETRY_MS);
 }
