@@ -38,10 +38,10 @@ interface SnapshotSource {
   readonly rows: readonly HeldRow[];
 }
 
-/** `view` must hold all rows. Hidden rows are not listed: nobody keeps their numbers up to date on a device. */
+/** `view` must hold all rows. Hidden rows are sent too, so that a device holds the same however it was brought up to date. */
 export function beginSnapshot(view: StateHead & SnapshotSource): SnapshotCourse {
   const { epoch, syncVersion, total, badge, mentions, digest } = view;
-  const rows = view.rows.filter((row) => listingOf(row) === 'listed').toSorted(newestFirst);
+  const rows = view.rows.filter((row) => listingOf(row) !== 'gone').toSorted(newestFirst);
   return { head: { epoch, syncVersion, total, badge, mentions, digest }, rows, from: 0, page: 1 };
 }
 
@@ -54,7 +54,7 @@ export function resumeSnapshot(view: SnapshotSource, token: PageToken): Snapshot
   if (head.epoch !== view.epoch || head.syncVersion > view.syncVersion || head.syncVersion < view.tombstoneFloor)
     return null;
   const rows = view.rows
-    .filter((row) => row.version <= head.syncVersion && listingOf(row) === 'listed' && newestFirst(after, row) < 0)
+    .filter((row) => row.version <= head.syncVersion && listingOf(row) !== 'gone' && newestFirst(after, row) < 0)
     .toSorted(newestFirst);
   return { head, rows, from: 0, page };
 }

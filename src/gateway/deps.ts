@@ -3,6 +3,7 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock, Random } from '../ports.ts';
 import type { Services } from '../services/services.ts';
+import type { UserTokens } from '../user-tokens.ts';
 
 export interface GatewaySettings {
   readonly heartbeatMs: number;
@@ -39,21 +40,9 @@ export const defaultGatewaySettings: GatewaySettings = {
   allowedOrigins: [],
 };
 
-/** As much of a verified token as a socket needs. */
-export interface SocketToken {
-  readonly user: string;
-  readonly device: string | null;
-  readonly expiresAtMs: number;
-}
-
-export type TokenVerdict =
-  | { readonly ok: true; readonly token: SocketToken }
-  | { readonly ok: false; readonly reason: 'expired' | 'invalid' };
-
 export interface GatewayDeps {
   readonly services: Pick<Services, 'commands' | 'sync' | 'fanOut'>;
-  /** Never throws. */
-  verifyToken(text: string): Promise<TokenVerdict>;
+  verifyToken: UserTokens['verify'];
   readonly codecs: readonly Codec[];
   readonly clock: Clock;
   readonly random: Random;

@@ -17,11 +17,21 @@ export class FrameRate {
 
   /** Takes one frame; answers how many ms the socket must not be read (0: go on). */
   take(nowMs: number): number {
+    this.owedMs(nowMs);
+    this.#tokens -= 1;
+    return this.#debtMs;
+  }
+
+  /** How many ms it takes until nothing is owed. */
+  owedMs(nowMs: number): number {
     const refill = ((nowMs - this.#filledAtMs) * this.#perSecond) / 1000;
     // A clock that steps back takes nothing away.
     if (refill > 0) this.#tokens = Math.min(this.#burst, this.#tokens + refill);
     this.#filledAtMs = nowMs;
-    this.#tokens -= 1;
-    return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens / this.#perSecond) * 1000);
+    return this.#debtMs;
+  }
+
+  get #debtMs(): number {
+    return Math.max(0, Math.ceil((-this.#tokens / this.#perSecond) * 1000));
   }
 }

@@ -31,6 +31,10 @@ export class GatewaySocket extends WebSocket {
     return this.#held !== 0;
   }
 
+  isHeldFor(reason: number): boolean {
+    return (this.#held & reason) !== 0;
+  }
+
   /** Stops reading until every reason is gone. What was read before is still handed over: at most one chunk of the network. */
   hold(reason: number): void {
     // A socket that is closing has to be read, or the end of it would never be seen.

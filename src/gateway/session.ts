@@ -108,8 +108,10 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     if (!this.#isWithinRate()) return;
     const decoded = this.#codec.decodeClient(isBinary ? data : data.toString());
     if (isVerified) this.#handle(decoded, data.length);
-    else if (this.#phase === 'verifying') this.#early.push(decoded);
-    else if (decoded.ok && decoded.frame.t === 'hello') void this.#greet(decoded.frame);
+    else if (this.#phase === 'verifying') {
+      this.#early.push(decoded);
+      this.#socket.hold(Held.greeting);
+    } else if (decoded.ok && decoded.frame.t === 'hello') void this.#greet(decoded.frame);
     else this.close(4400);
   }
 
@@ -123,9 +125,9 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   }
 
   async #greet(hello: Hello): Promise<void> {
-    const { registry } = this.#deps;
+    const { registry, clock } = this.#deps;
+    const askedAtMs = clock.nowMs();
     this.#phase = 'verifying';
-    this.#socket.hold(Held.greeting);
     const verdict = await this.#deps.verifyToken(hello.token);
     if (this.#isOver) return;
     if (!verdict.ok) return this.close(verdict.reason === 'expired' ? 4200 : 4401);
@@ -139,14 +141,14 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       // [SY5] In the registry first, so that no change falls between the read of the state and the pushes.
       this.#largeMark = registry.largeMark;
       if (!registry.enter(this)) return this.close(4404);
-      this.#goLive(hello);
+      this.#goLive(hello, askedAtMs);
     }
     for (const decoded of this.#early) this.#handle(decoded, 0);
     this.#early = [];
     this.#socket.release(Held.greeting);
   }
 
-  #goLive({ cursor, digest, page, max_rows }: Hello): void {
+  #goLive({ cursor, digest, page, max_rows }: Hello, askedAtMs: number): void {
     const { clock, services, settings, random, metrics } = this.#deps;
     this.#phase = 'live';
     metrics.sessionLive(1);
@@ -160,7 +162,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       host: this,
       pageRowsMax: Math.min(max_rows ?? limits.pageRowsDefault, limits.pageRowsMax),
     });
-    this.#outbound.ask({ kind: 'hello', cursor, digest, page, askedAtMs: this.#openedAtMs });
+    this.#outbound.ask({ kind: 'hello', cursor, digest, page, askedAtMs });
   }
 
   #handle(decoded: Decoded<ClientFrame>, bytes: number): void {
@@ -231,9 +233,18 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       this.close(4103, waitMs);
       return false;
     }
-    this.#socket.hold(Held.rate);
-    clock.after(waitMs, () => this.#socket.release(Held.rate));
+    if (!this.#socket.isHeldFor(Held.rate)) this.#holdForRate(waitMs);
     return true;
+  }
+
+  #holdForRate(waitMs: number): void {
+    const { clock } = this.#deps;
+    this.#socket.hold(Held.rate);
+    clock.after(waitMs, () => {
+      const owedMs = this.#isOver ? 0 : this.#rate.owedMs(clock.nowMs());
+      if (owedMs > 0) this.#holdForRate(owedMs);
+      else this.#socket.release(Held.rate);
+    });
   }
 
   #addLoad(weight: number): void {
