@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openSqliteTruth } from '../../src/truth/sqlite/open.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-const WRITER = join(import.meta.dirname, 'truth-sqlite-writer.ts');
+const WRITER = fileURLToPath(new URL('./truth-sqlite-writer.ts', import.meta.url));
 const CONVS = ['one', 'two', 'three'];
 /** After how many answers the process is killed, round by round, on one and the same file. */
 const ROUNDS = [1, 2, 10, 144, 600, 1, 300];

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Bug, Unavailable } from '../../src/errors.ts';
 import type { Truth } from '../../src/ports.ts';
@@ -14,7 +15,7 @@ import { SqliteTruth } from '../../src/truth/sqlite/truth.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { conversationFacts, membershipFacts, messageFacts, store } from '../support/truth-facts.ts';
 
-const WRITER = join(import.meta.dirname, 'truth-sqlite-writer.ts');
+const WRITER = fileURLToPath(new URL('./truth-sqlite-writer.ts', import.meta.url));
 
 describe('one data folder serves one process', () => {
   test('a second process is told so, and the first is none the worse', async () => {

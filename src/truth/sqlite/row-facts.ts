@@ -27,8 +27,8 @@ const ROW_FACTS = `
   FROM memberships m CROSS JOIN conversations c ON c.conv = m.conv
   WHERE m.user = ${TEXT}`;
 
-export const ROW_OF_PAIR = `${ROW_FACTS} AND m.conv = ${TEXT}`;
-export const ROWS_OF_USER = `${ROW_FACTS} ORDER BY m.conv`;
+const ROW_OF_PAIR = `${ROW_FACTS} AND m.conv = ${TEXT}`;
+const ROWS_OF_USER = `${ROW_FACTS} ORDER BY m.conv`;
 const CONVERSATION = `SELECT ${CONVERSATION_COLUMNS.join(', ')} FROM conversations WHERE conv = ?`;
 
 const MEMBERSHIP_AT = CONVERSATION_COLUMNS.length;
