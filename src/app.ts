@@ -141,7 +141,8 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
       } catch (error) {
         gateway.close();
         await stores.close();
-        throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`cannot listen where TIDEMARK_HOST and TIDEMARK_PORT say: ${reason}`, { cause: error });
       }
       for (const job of jobs) job.start();
       isReady = true;
