@@ -1,21 +1,15 @@
-import type { AckItem, Event, EventResult } from '../../protocol/index.ts';
+import type { AckItem, Event } from '../../protocol/index.ts';
 import { ackRequest, draftAcks } from '../../src/core/commands/acks.ts';
 import { type ClearCommand, draftClear, planAway } from '../../src/core/commands/clear.ts';
 import { type CommandDraft, commandRequest, type CommandOutcome, settle } from '../../src/core/commands/command.ts';
 import { draftMark, type MarkCommand } from '../../src/core/commands/mark.ts';
 import { draftPrefs, type PrefsCommand } from '../../src/core/commands/prefs.ts';
 import { fingerprintText } from '../../src/core/ingest/fingerprint.ts';
-import { type ConversationChange, planIngest } from '../../src/core/ingest/plan.ts';
+import { type IngestPlan, planIngest } from '../../src/core/ingest/plan.ts';
 import { ingestDetailsRequest, ingestRequest } from '../../src/core/ingest/request.ts';
 import { deriveRow, type DerivedRow } from '../../src/core/row.ts';
 import type { ConvUser } from '../../src/core/transaction-facts.ts';
 import { FactBase } from './fact-base.ts';
-
-export interface Posted {
-  readonly results: readonly EventResult[];
-  readonly changes: readonly ConversationChange[];
-  readonly lateInserts: number;
-}
 
 export interface Commanded {
   readonly outcomes: readonly CommandOutcome[];
@@ -29,7 +23,7 @@ export class CoreRun {
   readonly base = new FactBase();
   #activity = 0;
 
-  post(...events: Event[]): Posted {
+  post(...events: Event[]): IngestPlan {
     const facts = this.base.load(ingestRequest(events));
     const request = ingestDetailsRequest(events, facts);
     const plan = planIngest({

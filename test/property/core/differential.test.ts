@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import type { EventResult } from '../../../protocol/index.ts';
 import type { StateCall } from '../../../src/core/change-set.ts';
 import { fingerprintText } from '../../../src/core/ingest/fingerprint.ts';
+import type { IngestPlan } from '../../../src/core/ingest/plan.ts';
 import { listingOf, type DerivedRow } from '../../../src/core/row.ts';
 import { buildUserState, offer, recount, type UserState } from '../../../src/core/user-state.ts';
-import { CoreRun, type Posted } from '../../support/core-run.ts';
+import { CoreRun } from '../../support/core-run.ts';
 import { type Command, CONVS, histories, type Step, USERS } from '../../support/histories.ts';
 import { Model, type ModelResult } from '../../support/model.ts';
 
@@ -186,7 +187,7 @@ function changedPairs(run: CoreRun, step: Command) {
 // ------------------------------------------------------------------------------------------------------------------- states
 
 /** As the fan-out does it for a small conversation. */
-function fanOut(run: CoreRun, model: Model, states: Map<string, UserState>, { changes }: Posted): void {
+function fanOut(run: CoreRun, model: Model, states: Map<string, UserState>, { changes }: IngestPlan): void {
   for (const { conv, part, touched } of changes) {
     for (const user of new Set([...model.members(conv), ...touched])) {
       const derived = part === null || touched.includes(user);
