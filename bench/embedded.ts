@@ -5,6 +5,7 @@ import path from 'node:path';
 import { noMetrics } from '../src/metrics.ts';
 import type { Change, StateStore, Truth } from '../src/ports.ts';
 import { createServices, type Services } from '../src/services/services.ts';
+import { createMemoryEpochs } from '../src/state/memory-epochs.ts';
 import { createMemoryState } from '../src/state/memory.ts';
 import { createMemoryWakeup } from '../src/state/memory-wakeup.ts';
 import { systemClock, systemRandom } from '../src/system.ts';
@@ -45,6 +46,7 @@ export function openEmbedded(): Embedded {
   const services = createServices({
     truth,
     state,
+    epochs: createMemoryEpochs({ random: systemRandom }),
     wakeup,
     clock: systemClock,
     random: systemRandom,

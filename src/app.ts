@@ -5,7 +5,7 @@ import { type ApiKeys, createApiKeys } from './api/api-key.ts';
 import { createHttpServer } from './api/http-server.ts';
 import { createApi } from './api/server.ts';
 import { type Config, weakKeys } from './config.ts';
-import { Unavailable } from './errors.ts';
+import { Bug, codeOf, Unavailable } from './errors.ts';
 import { createReconcileJob } from './jobs/reconcile.ts';
 import type { Job } from './jobs/schedule.ts';
 import { createTrimEventsJob } from './jobs/trim-events.ts';
@@ -16,6 +16,7 @@ import type { Clock, Random, StateStore, Truth, Wakeup } from './ports.ts';
 import { createGateway } from './gateway/server.ts';
 import { defaultGatewaySettings, type GatewaySettings } from './gateway/deps.ts';
 import { createServices, type Services } from './services/services.ts';
+import { createMemoryEpochs } from './state/memory-epochs.ts';
 import { createMemoryState } from './state/memory.ts';
 import { createMemoryWakeup } from './state/memory-wakeup.ts';
 import { systemClock, systemRandom } from './system.ts';
@@ -66,6 +67,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   const services = createServices({
     ...base,
     ...stores,
+    epochs: createMemoryEpochs({ random }),
     metrics,
     groupThreshold: config.groupThreshold,
     largeMergeMs: LARGE_MERGE_MS,
@@ -111,6 +113,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
 
   function onError(error: unknown): void {
     logError(log, error, 'work in the background failed');
+    if (codeOf(error) === 'internal') metrics.faulted(error instanceof Bug ? 'bug' : 'unexpected');
   }
 
   /** In this order: nobody new, sockets away, requests answered, commands carried out, and only then the stores. */

@@ -155,6 +155,12 @@ export interface StateStore {
   close(): Promise<void>;
 }
 
+/** SY1: the epochs under which states are built from nothing. */
+export interface EpochSource {
+  /** An epoch that this user has never had, whatever was lost, restored or promoted. */
+  draw(user: string): Promise<string>;
+}
+
 // -------------------------------------------------------------------------------------------------------------- wake-up
 
 /** "Large conversation `conv` stands at rev": each node derives the rows of its own connected members. */

@@ -1,5 +1,5 @@
 import type { Metrics } from '../metrics.ts';
-import type { Clock, Random, StateStore, Truth, Wakeup } from '../ports.ts';
+import type { Clock, EpochSource, Random, StateStore, Truth, Wakeup } from '../ports.ts';
 import { Commands } from './commands.ts';
 import { Explain } from './explain.ts';
 import { FanOut } from './fan-out.ts';
@@ -12,6 +12,7 @@ import { Sync } from './sync.ts';
 export interface ServicesDeps {
   readonly truth: Truth;
   readonly state: StateStore;
+  readonly epochs: EpochSource;
   readonly wakeup: Wakeup;
   readonly clock: Clock;
   readonly random: Random;

@@ -5,12 +5,13 @@
 import { deriveRow } from '../core/row.ts';
 import { Bug, Unavailable } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Clock, Random, StateStore, StateView, Truth, Wakeup } from '../ports.ts';
+import type { Clock, EpochSource, Random, StateStore, StateView, Truth, Wakeup } from '../ports.ts';
 import type { Refresh } from './refresh.ts';
 
 export interface SyncDeps {
   readonly truth: Truth;
   readonly state: StateStore;
+  readonly epochs: EpochSource;
   readonly wakeup: Wakeup;
   readonly refresh: Refresh;
   readonly clock: Clock;
@@ -23,8 +24,6 @@ export interface SyncDeps {
   readonly divergenceCoolDownMs: number;
 }
 
-/** SY1: characters of an epoch, drawn at each build from nothing. */
-const EPOCH_LENGTH = 8;
 const BUILD_TOKEN_LENGTH = 16;
 /** A marker of a node that died is taken over after this (DESIGN §3). */
 const BUILD_TAKEOVER_MS = 10_000;
@@ -118,7 +117,7 @@ export class Sync {
    * marker's dirty list and is derived again before anybody is answered.
    */
   async #buildFromTruth(user: string): Promise<void> {
-    const { state, truth, random, clock, refresh, wakeup, metrics, groupThreshold } = this.#deps;
+    const { state, truth, epochs, random, clock, refresh, wakeup, metrics, groupThreshold } = this.#deps;
     const startedAtMs = clock.nowMs();
     const token = random.token(BUILD_TOKEN_LENGTH);
     while (!(await state.beginBuild(user, token, BUILD_TAKEOVER_MS))) {
@@ -128,7 +127,7 @@ export class Sync {
     try {
       const facts = await truth.rowsOfUser(user);
       const rows = facts.map((one) => deriveRow(one, groupThreshold));
-      const { stored, dirty } = await state.completeBuild(user, token, random.token(EPOCH_LENGTH), rows);
+      const { stored, dirty } = await state.completeBuild(user, token, await epochs.draw(user), rows);
       if (!stored) return;
       if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);
       metrics.rebuilt((clock.nowMs() - startedAtMs) / 1000);

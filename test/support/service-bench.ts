@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import { noMetrics } from '../../src/metrics.ts';
 import type { Change, LargeNotice, Truth } from '../../src/ports.ts';
 import { createServices, type Services } from '../../src/services/services.ts';
+import { createMemoryEpochs } from '../../src/state/memory-epochs.ts';
 import { createMemoryState } from '../../src/state/memory.ts';
 import { createMemoryWakeup } from '../../src/state/memory-wakeup.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
@@ -46,6 +47,7 @@ export function openServiceBench(
   const services = createServices({
     truth,
     state,
+    epochs: createMemoryEpochs({ random: systemRandom }),
     wakeup,
     clock: systemClock,
     random: systemRandom,
