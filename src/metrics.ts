@@ -27,8 +27,6 @@ export interface Metrics {
   /** A cursor ahead of the server in the same epoch (SY2). */
   versionRegressed(): void;
   rebuilt(seconds: number): void;
-  /** From the commit of a change to the write of its frame. */
-  pushed(seconds: number): void;
   /** Changes that were merged into a frame that was still waiting. */
   coalesced(changes: number): void;
 
@@ -37,15 +35,15 @@ export interface Metrics {
   /** OR3. */
   lateInserts(messages: number): void;
   acked(status: string): void;
-  truthRetried(reason: string): void;
-  outbox(depth: number, lagSeconds: number): void;
 
   // Repair
   reconciled(users: number, seconds: number): void;
   /** A row that differed from truth at equal revs. */
   drifted(kind: string): void;
-  invariantViolated(name: string): void;
   eventIdsTrimmed(count: number): void;
+
+  /** `bug`: an assertion did not hold; `unexpected`: anything else that nobody foresaw. */
+  faulted(kind: 'bug' | 'unexpected'): void;
 
   // HTTP
   requestAnswered(route: string, method: string, status: number, seconds: number): void;
@@ -85,20 +83,19 @@ export const metricDefinitions = {
   divergence_total: counter('Clients whose digest differed at the same version. Above 0: page somebody.'),
   version_regress_total: counter('Cursors ahead of the server within one epoch. Above 0: page somebody.'),
   rebuild_seconds: histogram("Building one user's state from truth."),
-  push_to_client_seconds: histogram('From the commit of a change to the socket write of its frame.'),
   pending_coalesced_total: counter('Changes merged into a frame that was still waiting.'),
 
   events_total: counter('Events by type and result: ok, duplicate, or the error code.', 'type', 'result'),
   late_inserts_total: counter('Messages inserted below the head (OR3).'),
   ack_total: counter('Items of acks by status.', 'status'),
-  truth_retry_total: counter('Transactions of truth that were run again, by reason.', 'reason'),
-  outbox_depth: gauge('Changes whose fan-out is not confirmed.'),
-  outbox_lag_seconds: gauge('Age of the oldest of these.'),
 
   reconciled_users_total: counter('Users whose rows were compared with truth.'),
   reconcile_seconds: histogram('One pass of reconcile.'),
   drift_rows_total: counter('Rows that reconcile found to differ from truth, by kind.', 'kind'),
-  invariant_violation_total: counter('Assertions that did not hold. Above 0: page somebody.', 'name'),
+  faults_total: counter(
+    'Faults of the server itself: an assertion that did not hold (bug), or anything unforeseen. Above 0: page somebody.',
+    'kind',
+  ),
   event_ids_trimmed_total: counter('Event ids forgotten after their retention.'),
 
   http_requests_total: counter('HTTP requests by route, method and status.', 'route', 'method', 'status'),
@@ -135,7 +132,6 @@ export function createMetrics(): MetricsRegistry {
     diverged: () => m.divergence_total.inc(),
     versionRegressed: () => m.version_regress_total.inc(),
     rebuilt: (seconds) => m.rebuild_seconds.observe(seconds),
-    pushed: (seconds) => m.push_to_client_seconds.observe(seconds),
     coalesced: (changes) => m.pending_coalesced_total.inc(changes),
 
     eventsAnswered(values, results) {
@@ -143,18 +139,13 @@ export function createMetrics(): MetricsRegistry {
     },
     lateInserts: (messages) => m.late_inserts_total.inc(messages),
     acked: (status) => m.ack_total.inc({ status }),
-    truthRetried: (reason) => m.truth_retry_total.inc({ reason }),
-    outbox(depth, lagSeconds) {
-      m.outbox_depth.set(depth);
-      m.outbox_lag_seconds.set(lagSeconds);
-    },
 
     reconciled(users, seconds) {
       m.reconciled_users_total.inc(users);
       m.reconcile_seconds.observe(seconds);
     },
     drifted: (kind) => m.drift_rows_total.inc({ kind }),
-    invariantViolated: (name) => m.invariant_violation_total.inc({ name }),
+    faulted: (kind) => m.faults_total.inc({ kind }),
     eventIdsTrimmed: (count) => m.event_ids_trimmed_total.inc(count),
 
     requestAnswered(route, method, status, seconds) {
@@ -182,16 +173,13 @@ export const noMetrics: Metrics = {
   diverged: nothing,
   versionRegressed: nothing,
   rebuilt: nothing,
-  pushed: nothing,
   coalesced: nothing,
   eventsAnswered: nothing,
   lateInserts: nothing,
   acked: nothing,
-  truthRetried: nothing,
-  outbox: nothing,
   reconciled: nothing,
   drifted: nothing,
-  invariantViolated: nothing,
+  faulted: nothing,
   eventIdsTrimmed: nothing,
   requestAnswered: nothing,
   requestsInFlight: nothing,

@@ -2,7 +2,7 @@ import { type RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
-import { Bug, UserFault } from '../errors.ts';
+import { Bug, codeOf, UserFault } from '../errors.ts';
 import { type Log, logError } from '../log.ts';
 import type { MetricsRegistry } from '../metrics.ts';
 import type { Clock } from '../ports.ts';
@@ -113,6 +113,7 @@ export function createApi(deps: ApiDeps): RequestListener {
 
   function failed(c: ApiContext, error: unknown): Response {
     logError(log, error, 'a request failed');
+    if (codeOf(error) === 'internal') metrics.faulted(error instanceof Bug ? 'bug' : 'unexpected');
     const { status, body, headers } = errorAnswer(error);
     if (status === 401) c.header('www-authenticate', 'Bearer');
     setHeaders(c, headers);

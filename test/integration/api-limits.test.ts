@@ -186,6 +186,8 @@ describe('what goes wrong inside', () => {
       500,
       { error: { code: 'internal', message: 'a fault of the server; it has been logged' } },
     ]);
+    const { body } = await running.call('GET', '/metrics');
+    expect(body['text']).toContain('tidemark_faults_total{kind="unexpected"} 1');
   });
 });
 

@@ -140,7 +140,10 @@ describe('the body', () => {
 
   test('a packed body is refused by name', async () => {
     const answer = await running.call('POST', '/v1/events', '{"events":[]}', { 'content-encoding': 'gzip' });
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'malformed_json', message: expect.stringMatching(/gzip/) } } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'malformed_json', message: expect.stringMatching(/gzip/) } },
+    });
   });
 
   test('errors never repeat what was sent', async () => {
