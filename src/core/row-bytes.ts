@@ -14,7 +14,7 @@ export const FRAME_ROWS_BYTES_MAX = limits.frameBytesMax - FRAME_HEAD_BYTES_MAX;
 /** `{"conv":"","version":,"unread":,"mentions":,"read_seq":,"read_epoch":,"head_seq":},` */
 const NAMES_BYTES = 84;
 const FLOOR_NAME_BYTES = 13;
-/** `,"hidden":true` is the longest of the flags. */
+/** `,"hidden":false` is the longest of the flags. */
 const FLAG_BYTES_MAX = 15;
 const PLAIN_ASCII = /^[ !#-[\]-~]*$/;
 /** A control character becomes six (\u0001); no other UTF-16 unit takes more than that. */
@@ -26,7 +26,7 @@ export function rowBytesMax(row: Row): number {
   bytes += digitsMax(row.read_seq) + digitsMax(row.read_epoch) + digitsMax(row.head_seq);
   if (row.floor_seq !== undefined) bytes += FLOOR_NAME_BYTES + digitsMax(row.floor_seq);
   for (const flag of [row.muted, row.marked, row.hidden, row.capped, row.gone])
-    if (flag === true) bytes += FLAG_BYTES_MAX;
+    if (flag !== undefined) bytes += FLAG_BYTES_MAX;
   return bytes;
 }
 
