@@ -53,21 +53,22 @@ export function truthIds(truth: () => Truth): void {
     });
 
     test('a membership of one pair is found by no other cut of the same text', async () => {
-      const [first, second] = [`${freshName('conv')},1`, `2:x`];
+      const conv = freshName('conv');
+      const cuts = [',', ':', '/', ' ', '|', '\u0000', '","', "','"].map((separator) => ({
+        stored: { conv, user: `a${separator}b` },
+        other: { conv: `${conv}${separator}a`, user: 'b' },
+      }));
       await store(truth(), {
-        conversations: [conversationFacts({ conv: first }), conversationFacts({ conv: first + second })],
-        memberships: [membershipFacts({ conv: first, user: second + second, rev: 5 })],
+        conversations: cuts.flatMap(({ other }) => conversationFacts({ conv: other.conv })),
+        memberships: cuts.map(({ stored }, n) => membershipFacts({ ...stored, rev: n + 1 })),
       });
       const facts = await truth().transact(async (tx) =>
-        tx.load({
-          memberships: [
-            { conv: first, user: second + second },
-            { conv: first + second, user: second },
-          ],
-        }),
+        tx.load({ memberships: cuts.flatMap(({ stored, other }) => [other, stored]) }),
       );
-      expect(facts.membership(first, second + second)?.rev).toBe(5);
-      expect(facts.membership(first + second, second)).toBeNull();
+      for (const [n, { stored, other }] of cuts.entries()) {
+        expect(facts.membership(stored.conv, stored.user)?.rev).toBe(n + 1);
+        expect(facts.membership(other.conv, other.user)).toBeNull();
+      }
     });
 
     test('users are walked in byte order, each once, page by page', async () => {

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Change, LargeNotice, Wakeup } from '../../src/ports.ts';
+
+/** Two nodes on one medium; the same object where there is only one process. */
+export interface OpenWakeup {
+  readonly sender: Wakeup;
+  readonly receiver: Wakeup;
+  close(): Promise<void>;
+}
+
+/** How long a notice may take; only a broken wake-up comes near it. */
+const ARRIVAL_MS_MAX = 5000;
+
+function change(user: string, syncVersion: number): Change {
+  const sums = { total: 3, badge: 2, mentions: 1, digest: '0123456789ab' };
+  const row = {
+    conv: 'c "|" 会话',
+    version: syncVersion,
+    unread: 3,
+    mentions: 1,
+    read_seq: 2 ** 53 - 1,
+    read_epoch: 1,
+    head_seq: 9,
+    muted: true,
+  };
+  return { user, epoch: 'epoch-1', baseVersion: syncVersion - 1, syncVersion, op: 'message', rows: [row], ...sums };
+}
+
+function recorder() {
+  const heard = { changes: [] as Change[], large: [] as LargeNotice[], disconnects: [] as [string, string | null][] };
+  return {
+    ...heard,
+    listener: {
+      changes: (changes: readonly Change[]) => heard.changes.push(...changes),
+      large: (notices: readonly LargeNotice[]) => heard.large.push(...notices),
+      disconnect: (user: string, device: string | null) => heard.disconnects.push([user, device]),
+    },
+  };
+}
+
+async function arrived(list: readonly unknown[], count: number): Promise<void> {
+  await expect.poll(() => list.length, { timeout: ARRIVAL_MS_MAX, interval: 5 }).toBeGreaterThanOrEqual(count);
+}
+
+/** What every Wakeup promises while nothing is lost; that it may lose anything is the caller's affair. */
+export function wakeupContract(name: string, open: () => Promise<OpenWakeup>): void {
+  describe(`wake-up contract: ${name}`, () => {
+    let opened: OpenWakeup;
+    const here = recorder();
+    const there = recorder();
+    const second = recorder();
+    beforeAll(async () => {
+      opened = await open();
+      opened.sender.subscribe(here.listener);
+      if (opened.receiver !== opened.sender) opened.receiver.subscribe(there.listener);
+      else opened.receiver.subscribe(there.listener);
+      opened.receiver.subscribe(second.listener);
+    });
+    afterAll(async () => {
+      await opened.close();
+    });
+
+    test('[AK5][SY3] changes reach every listener of every node once, whole and in the order published', async () => {
+      const sent = [change('ann', 2), change('bob', 2), change('ann', 3)];
+      await opened.sender.publishChanges(sent.slice(0, 2));
+      await opened.sender.publishChanges(sent.slice(2));
+      for (const { changes } of [here, there, second]) {
+        await arrived(changes, 3);
+        expect(changes).toEqual(sent);
+      }
+    });
+
+    test('[CN8] notices of large conversations reach every node', async () => {
+      const sent: LargeNotice[] = [
+        { conv: 'a', rev: 5, op: 'message' },
+        { conv: 'b', rev: 2 ** 53 - 1, op: 'recall' },
+      ];
+      await opened.sender.publishLarge(sent);
+      for (const { large } of [here, there, second]) {
+        await arrived(large, 2);
+        expect(large).toEqual(sent);
+      }
+    });
+
+    test('a disconnect names the user, and the device or all of them', async () => {
+      await opened.sender.publishDisconnect('ann', 'phone');
+      await opened.sender.publishDisconnect('bob', null);
+      for (const { disconnects } of [here, there, second]) {
+        await arrived(disconnects, 2);
+        expect(disconnects).toEqual([
+          ['ann', 'phone'],
+          ['bob', null],
+        ]);
+      }
+    });
+
+    test('[SY9] nothing published is nothing heard', async () => {
+      const before = there.changes.length + there.large.length;
+      await opened.sender.publishChanges([]);
+      await opened.sender.publishLarge([]);
+      await opened.sender.publishChanges([change('last', 9)]);
+      await arrived(there.changes, before - there.large.length + 1);
+      expect(there.changes.at(-1)).toEqual(change('last', 9));
+      expect(there.changes.length + there.large.length).toBe(before + 1);
+    });
+  });
+}
