@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type LevelWithSilent, type Logger, pino, stdTimeFunctions } from 'pino';
 import { Unavailable, UserFault } from './errors.ts';
 
 /**
@@ -7,8 +7,7 @@ import { Unavailable, UserFault } from './errors.ts';
  */
 export type Log = Logger;
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = LevelWithSilent;
 
 const SECRET_FIELDS = ['token', 'authorization', 'apiKey', 'tokenSecret', 'secret', 'password', 'cookie'];
 const SIGNED_TOKEN = /\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g;

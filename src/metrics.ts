@@ -50,7 +50,7 @@ export interface Metrics {
   requestsInFlight(count: number): void;
 }
 
-export interface EventOutcome {
+interface EventOutcome {
   readonly ok: boolean;
   readonly duplicate?: boolean | undefined;
   readonly error?: { readonly code: string } | undefined;

@@ -6,7 +6,7 @@ import type { Clock } from './ports.ts';
  * User tokens (CONTRACT §8): JWT signed with HS256, `sub` = user id and `exp` required; `aud` and `iss` are looked at where
  * configured, `device` where it is there. The algorithm is fixed here and never taken from the token.
  */
-export interface UserToken {
+interface UserToken {
   readonly user: string;
   /** The only device that may use the token; null: any. */
   readonly device: string | null;

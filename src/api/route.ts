@@ -5,9 +5,9 @@ import type { Ticket } from './admission.ts';
 import type { ListLimit } from './request-body.ts';
 
 /** Who may call: the holder of an API key, a user with a token, anybody. */
-export type Access = 'key' | 'token' | 'open';
+type Access = 'key' | 'token' | 'open';
 
-export interface Caller {
+interface Caller {
   readonly user: string;
   readonly expiresAtMs: number;
 }

@@ -29,7 +29,7 @@ export interface Answer {
 }
 
 export const API_KEY = 'k'.repeat(32);
-export const TOKEN_SECRET = 's'.repeat(32);
+const TOKEN_SECRET = 's'.repeat(32);
 const HOUR_MS = 3_600_000;
 
 export async function startApp(
