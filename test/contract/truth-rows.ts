@@ -123,7 +123,7 @@ export function truthRows(truth: () => Truth): void {
           membershipFacts({ conv, user: `${user}-hidden`, hiddenOrd: 5, hiddenLate: late - 1, clearSeq: 3 }),
           membershipFacts({ conv, user: `${user}-away`, awayOrd: 5, awayLate: late - 1, clearSeq: 3 }),
           membershipFacts({ conv, user: `${user}-cleared`, awayOrd: 5, awayLate: late - 1, clearSeq: 4 }),
-          membershipFacts({ conv, user: `${user}-back`, hiddenOrd: 4, awayOrd: -1 }),
+          membershipFacts({ conv, user: `${user}-shown`, hiddenLate: 0, awayLate: 0 }),
         ]),
       });
       const since = async (user: string): Promise<boolean[]> => {
@@ -135,8 +135,8 @@ export function truthRows(truth: () => Truth): void {
         expect(await since(`${user}-hidden`)).toEqual([came, false]);
         expect(await since(`${user}-away`)).toEqual([false, came]);
         expect(await since(`${user}-cleared`)).toEqual([false, false]);
-        // No longer hidden: nothing to look for.
-        expect(await since(`${user}-back`)).toEqual([false, false]);
+        // Never hidden or cleared: nothing to come back from.
+        expect(await since(`${user}-shown`)).toEqual([false, false]);
       }
     });
 
@@ -265,7 +265,7 @@ function expectedRow({ conversation, memberships, messages, adjustments }: Writt
       .reduce((sum, { delta }) => sum + delta, 0),
     namedMentions: byOthers.filter((one) => !one.mentionAll && one.mentions.includes(user)).length,
     allMentions: byOthers.filter((one) => one.mentionAll).length,
-    lateSinceHidden: membership.hiddenOrd === conversation.headOrd && lateAfter(membership.hiddenLate),
-    lateSinceAway: membership.awayOrd === conversation.headOrd && lateAfter(membership.awayLate),
+    lateSinceHidden: membership.hiddenOrd >= 0 && lateAfter(membership.hiddenLate),
+    lateSinceAway: membership.awayOrd >= 0 && lateAfter(membership.awayLate),
   };
 }

@@ -20,9 +20,9 @@ const ROW_FACTS = `
     (SELECT count(*) FROM messages x INDEXED BY messages_naming_all
       WHERE x.conv = m.conv AND x.seq > max(m.floor_seq, c.purge_seq) AND x.sender <> m.user
         AND x.mention_all = 1 AND x.countable = 1 AND x.recalled = 0),
-    CASE WHEN m.hidden_ord = c.head_ord THEN EXISTS (
+    CASE WHEN m.hidden_ord >= 0 THEN EXISTS (
       SELECT 1 FROM adjustments h INDEXED BY adjustments_late WHERE h.conv = m.conv AND h.late_no > 0 AND h.late_no > m.hidden_late AND h.seq > m.clear_seq) END,
-    CASE WHEN m.away_ord = c.head_ord THEN EXISTS (
+    CASE WHEN m.away_ord >= 0 THEN EXISTS (
       SELECT 1 FROM adjustments w INDEXED BY adjustments_late WHERE w.conv = m.conv AND w.late_no > 0 AND w.late_no > m.away_late AND w.seq > m.clear_seq) END
   FROM memberships m CROSS JOIN conversations c ON c.conv = m.conv
   WHERE m.user = ${TEXT}`;
