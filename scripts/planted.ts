@@ -59,7 +59,9 @@ function isCaught(fault: PlantedFault): boolean {
   const { failed } = runTests([fault.rule]);
   writeFileSync(file, sound);
 
-  const [first, ...others] = failed.filter((title) => title.includes(`[${fault.rule}]`));
+  const [first, ...others] = failed
+    .filter((title) => title.includes(`[${fault.rule}]`))
+    .toSorted((a, b) => rulesIn(a) - rulesIn(b));
   if (first === undefined) {
     console.log(`FAIL ${fault.rule} ${fault.name}: no test of ${fault.rule} saw it`);
     return false;
@@ -67,6 +69,11 @@ function isCaught(fault: PlantedFault): boolean {
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   console.log(`ok   ${fault.rule} ${fault.name}\n     seen by ${first}${more}`);
   return true;
+}
+
+/** The fewer rules a test is about, the better it tells what broke. */
+function rulesIn(title: string): number {
+  return title.match(/\[[A-Z]{2}\d+\]/g)?.length ?? 0;
 }
 
 /** Runs those tests of the copy that bear one of the rules in their title. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PLANTED_FAULTS } from '../scripts/planted-faults.ts';
 import { BORDERS, borderOf, liesIn, NEVER_IMPORTED } from './support/borders.ts';
 import { filesOf, importsOf, lineCountOf, ROOT, textOf } from './support/source-tree.ts';
 
@@ -132,5 +133,10 @@ describe('house', () => {
       }),
     );
     expect(missing).toEqual([]);
+  });
+
+  test('every planted fault still finds its place', () => {
+    const lost = PLANTED_FAULTS.filter(({ file, find }) => textOf(file).split(find).length !== 2);
+    expect(lost.map(({ rule, name }) => `${rule} ${name}`)).toEqual([]);
   });
 });
