@@ -131,13 +131,13 @@ export function largeOf(state: UserState): string[] {
   return large;
 }
 
-/** CN8: the user's large conversations that have moved on since their row was derived, as far as `knownRev` tells; unknown counts as moved. */
-export function largeBehind(state: UserState, knownRev: (conv: string) => number | undefined): string[] {
-  const behind: string[] = [];
-  for (const row of state.rows.values()) {
-    if (row.large && row.member && !(row.convRev >= (knownRev(row.conv) ?? Infinity))) behind.push(row.conv);
-  }
-  return behind;
+/** CN8: which of these conversations have moved on since their row was derived, as far as `knownRev` tells; unknown counts as moved. */
+export function movedOn(
+  state: UserState,
+  convs: readonly string[],
+  knownRev: (conv: string) => number | undefined,
+): string[] {
+  return convs.filter((conv) => (knownRev(conv) ?? Infinity) > (state.rows.get(conv)?.convRev ?? -1));
 }
 
 /** The sums counted anew from all rows; equal to `state.sums` at any time. */

@@ -1,4 +1,4 @@
-import { buildUserState, headOf, largeBehind, largeOf, offer, rowsSince } from '../core/user-state.ts';
+import { buildUserState, headOf, largeOf, movedOn, offer, rowsSince } from '../core/user-state.ts';
 import type { UserState } from '../core/user-state.ts';
 import type { Clock, StateAnswer, StateCall, StateStore } from '../ports.ts';
 
@@ -92,13 +92,14 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
       entry.usedAtMs = nowMs;
       putLast(user, entry);
       const { state } = entry;
+      const large = largeOf(state);
       return {
         ...headOf(state),
         user,
         tombstoneFloor: state.tombstoneFloor,
         rows: rowsSince(state, sinceVersion),
-        large: largeOf(state),
-        largeBehind: largeBehind(state, revOf),
+        large,
+        largeBehind: movedOn(state, large, revOf),
       };
     },
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Row } from '../../protocol/index.ts';
 import { listingOf, toWireRow } from '../../src/core/row.ts';
 import type { DerivedRow } from '../../src/core/row.ts';
-import type { Change, StateAnswer, StateCall, StateView } from '../../src/ports.ts';
+import type { Change, StateAnswer, StateCall, StateHead, StateView } from '../../src/ports.ts';
 import { derivePart, factsOf, TruthModel } from '../support/truth-model.ts';
 import type { ModelChange } from '../support/truth-model.ts';
 import { NEVER_MS, viewOf } from './state-offers.ts';
@@ -51,8 +51,8 @@ interface Build {
 
 /** What a device holds that follows its user by reading since its version, and by nothing else. */
 interface Device {
-  epoch: string;
-  syncVersion: number;
+  readonly epoch: string;
+  readonly syncVersion: number;
   readonly rows: Map<string, Row>;
 }
 
@@ -140,20 +140,13 @@ class Nodes {
   async #deliver(calls: readonly StateCall[]): Promise<void> {
     const node = calls.length % 2 === 0 ? this.#under.state : this.#under.other;
     const answers = await node.apply(calls);
-    expect(answers).toHaveLength(calls.length);
-    answers.forEach((answer, i) => this.#answered(calls[i]!.user, answer));
+    for (const [i, call] of calls.entries()) this.#answered(call.user, answers[i]!);
   }
 
   #answered(user: string, answer: StateAnswer): void {
     if (answer.kind !== 'applied') return;
     if (answer.derive.length > 0) this.#calls.push(this.#rowsNow(user, answer.derive));
-    const { change, head } = answer;
-    if (!change) return;
-    expect(change.syncVersion).toBe(change.baseVersion + 1);
-    expect(head).toMatchObject({ epoch: change.epoch, syncVersion: change.syncVersion, digest: change.digest });
-    const name = `${user} ${change.epoch} ${change.syncVersion}`;
-    expect(this.#given.get(name)).toBeUndefined();
-    this.#given.set(name, change);
+    if (answer.change) expectGivenOnce(this.#given, user, answer.change, answer.head);
   }
 
   async #begin(user: string, takeOverAfterMs: number): Promise<void> {
@@ -186,15 +179,27 @@ class Nodes {
     if (!head) return;
     const device = this.#devices.get(user) ?? { epoch: '', syncVersion: 0, rows: new Map() };
     const follows = device.epoch === head.epoch && device.syncVersion >= head.tombstoneFloor;
-    if (follows) expect(head.syncVersion).toBeGreaterThanOrEqual(device.syncVersion);
-    else device.rows.clear();
+    if (!follows) device.rows.clear();
     const { rows } = await viewOf(this.#under.other, user, follows ? device.syncVersion : undefined);
     for (const row of rows) device.rows.set(row.conv, toWireRow(row));
-    Object.assign(device, { epoch: head.epoch, syncVersion: head.syncVersion });
-    this.#devices.set(user, device);
-    const { rows: all } = await viewOf(this.#under.state, user);
-    expect(shown(device.rows.values())).toEqual(shown(all.filter((row) => listingOf(row) !== 'gone').map(toWireRow)));
+    expectSameShown(device, await viewOf(this.#under.state, user));
+    this.#devices.set(user, { ...device, epoch: head.epoch, syncVersion: head.syncVersion });
   }
+}
+
+/** SY1: a version stands for one change set of an epoch. */
+function expectGivenOnce(given: Map<string, Change>, user: string, change: Change, head: StateHead): void {
+  expect(change.syncVersion).toBe(change.baseVersion + 1);
+  expect(head).toMatchObject({ epoch: change.epoch, syncVersion: change.syncVersion, digest: change.digest });
+  const name = `${user} ${change.epoch} ${change.syncVersion}`;
+  expect(given.get(name)).toBeUndefined();
+  given.set(name, change);
+}
+
+function expectSameShown(device: Device, { epoch, syncVersion, rows }: StateView): void {
+  expect(device.epoch !== epoch || syncVersion >= device.syncVersion).toBe(true);
+  const all = rows.filter((row) => listingOf(row) !== 'gone').map(toWireRow);
+  expect(shown(device.rows.values())).toEqual(shown(all));
 }
 
 /** Head and floor are raised without a version, so a device may hold older ones. */

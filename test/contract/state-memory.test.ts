@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Clock } from '../../src/ports.ts';
 import { createMemoryState } from '../../src/state/memory.ts';
+import { createHandClock } from '../support/hand-clock.ts';
 import { plainRow } from '../support/truth-model.ts';
 import { applied, build, NEVER_MS, part } from './state-offers.ts';
 import { stateContract } from './state.ts';
@@ -8,21 +8,8 @@ import { stateContract } from './state.ts';
 const USERS_MAX = 8;
 const TTL_MS = 1000;
 
-function manualClock(): Clock & { nowMs(): number; pass(ms: number): void } {
-  let nowMs = 1_000_000;
-  return {
-    nowMs: () => nowMs,
-    after: () => () => {},
-    soon: (run) => run(),
-    pass(ms) {
-      nowMs += ms;
-    },
-  };
-}
-
 stateContract('memory', async () => {
-  const clock = manualClock();
-  const state = createMemoryState({ clock, usersMax: USERS_MAX });
+  const state = createMemoryState({ clock: createHandClock(), usersMax: USERS_MAX });
   let others = 0;
   return {
     state,
@@ -37,7 +24,7 @@ stateContract('memory', async () => {
 
 describe('memory state: bounds', () => {
   test('[SY10] above the limit the users who have not asked for longest are forgotten', async () => {
-    const state = createMemoryState({ clock: manualClock(), usersMax: 2 });
+    const state = createMemoryState({ clock: createHandClock(), usersMax: 2 });
     await build(state, 'ann', 'epoch-1', [plainRow({ conv: 'c', unread: 1 })]);
     await build(state, 'bob', 'epoch-1', [plainRow({ conv: 'c', unread: 1 })]);
     // Only asking counts: what arrives does not keep a user.
@@ -50,13 +37,13 @@ describe('memory state: bounds', () => {
   });
 
   test('[SY10] a user who has not asked for the time to live is forgotten, and changes do not prolong it', async () => {
-    const clock = manualClock();
+    const clock = createHandClock();
     const state = createMemoryState({ clock, idleTtlMs: TTL_MS });
     for (const user of ['ann', 'bob']) await build(state, user, 'epoch-1', [plainRow({ conv: 'c' })]);
-    clock.pass(TTL_MS - 1);
+    await clock.pass(TTL_MS - 1);
     expect(await state.read('bob')).not.toBeNull();
     await applied(state, 'ann', { parts: [part()] });
-    clock.pass(1);
+    await clock.pass(1);
     expect(
       await state.apply([{ user: 'ann', op: 'message', rows: [], parts: [part({ fromRev: 2, toRev: 3 })] }]),
     ).toEqual([{ kind: 'missing' }]);
@@ -65,17 +52,17 @@ describe('memory state: bounds', () => {
   });
 
   test('[SY10] a marker can be taken over when it is as old as allowed, and not before', async () => {
-    const clock = manualClock();
+    const clock = createHandClock();
     const state = createMemoryState({ clock });
     await state.beginBuild('ann', 'first', NEVER_MS);
-    clock.pass(9_999);
+    await clock.pass(9_999);
     expect(await state.beginBuild('ann', 'second', 10_000)).toBe(false);
-    clock.pass(1);
+    await clock.pass(1);
     expect(await state.beginBuild('ann', 'second', 10_000)).toBe(true);
   });
 
   test('[CN8] a large conversation whose rev was forgotten counts as not known', async () => {
-    const state = createMemoryState({ clock: manualClock(), largeMax: 2 });
+    const state = createMemoryState({ clock: createHandClock(), largeMax: 2 });
     const convs = ['a', 'b', 'c'];
     await build(
       state,
@@ -99,6 +86,6 @@ describe('memory state: bounds', () => {
   });
 
   test('dies with its process, so changes owe it no outbox row', () => {
-    expect(createMemoryState({ clock: manualClock() }).outlivesProcess).toBe(false);
+    expect(createMemoryState({ clock: createHandClock() }).outlivesProcess).toBe(false);
   });
 });

@@ -78,6 +78,8 @@ export function readingContract(under: StateUnderTest): void {
         { conv: `${name}-small`, convRev: 5 },
       );
       const behindNow = async () => (await viewOf(under.other, user)).largeBehind.toSorted();
+      const all = (await under.state.read(user, Number.MAX_SAFE_INTEGER))?.large ?? [];
+      expect(all.toSorted()).toEqual([away, behind, level]);
       expect(await behindNow()).toEqual([away, behind, level]);
       await under.state.raiseLarge(
         new Map([

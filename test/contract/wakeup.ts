@@ -52,8 +52,7 @@ export function wakeupContract(name: string, open: () => Promise<OpenWakeup>): v
     beforeAll(async () => {
       opened = await open();
       opened.sender.subscribe(here.listener);
-      if (opened.receiver !== opened.sender) opened.receiver.subscribe(there.listener);
-      else opened.receiver.subscribe(there.listener);
+      opened.receiver.subscribe(there.listener);
       opened.receiver.subscribe(second.listener);
     });
     afterAll(async () => {
@@ -72,8 +71,8 @@ export function wakeupContract(name: string, open: () => Promise<OpenWakeup>): v
 
     test('[CN8] notices of large conversations reach every node', async () => {
       const sent: LargeNotice[] = [
-        { conv: 'a', rev: 5, op: 'message' },
-        { conv: 'b', rev: 2 ** 53 - 1, op: 'recall' },
+        { conv: 'a', rev: 5, op: 'message', newcomers: ['ann', 'bob'] },
+        { conv: 'b', rev: 2 ** 53 - 1, op: 'recall', newcomers: [] },
       ];
       await opened.sender.publishLarge(sent);
       for (const { large } of [here, there, second]) {
