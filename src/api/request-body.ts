@@ -50,30 +50,31 @@ function checkLength(value: unknown, { field, itemsMax }: ListLimit): void {
 }
 
 function readBytes(incoming: IncomingMessage, ticket: Ticket, bytesMax: number): Promise<Buffer> {
-  const tooLarge = new UserFault('too_large', `the body must have at most ${bytesMax} bytes`);
-  if (Number(incoming.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge);
+  const tooLarge = (): UserFault => new UserFault('too_large', `the body must have at most ${bytesMax} bytes`);
+  if (Number(incoming.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const stop = (error: unknown): void => {
-      // What still comes is left to the server, which drops it without reading for long.
-      incoming.off('data', take);
-      chunks.length = 0;
-      reject(error);
-    };
     const take = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > bytesMax) return stop(tooLarge);
       try {
+        if (size > bytesMax) throw tooLarge();
         ticket.hold(chunk.length);
+        chunks.push(chunk);
       } catch (error) {
-        return stop(error);
+        // What still comes is left to the server, which drops it without reading for long.
+        incoming.off('data', take);
+        chunks.length = 0;
+        reject(error);
       }
-      return void chunks.push(chunk);
     };
+    const endedEarly = (): void => reject(new UserFault('malformed_json', 'the body ended early'));
     incoming.on('data', take);
-    incoming.once('end', () => resolve(Buffer.concat(chunks)));
     incoming.once('error', reject);
-    incoming.once('close', () => reject(new UserFault('malformed_json', 'the body ended early')));
+    incoming.once('close', endedEarly);
+    incoming.once('end', () => {
+      incoming.off('close', endedEarly);
+      resolve(Buffer.concat(chunks));
+    });
   });
 }
