@@ -4,7 +4,7 @@ import { settingsTable } from '../src/cli/settings-table.ts';
 import { METRIC_PREFIX, type MetricDefinition, metricDefinitions } from '../src/metrics.ts';
 
 /**
- * Writes the tables of docs/OPERATIONS.md from the code, between their markers: `node scripts/docs-tables.ts`. A test fails when
+ * Writes the tables of docs/OPERATIONS.md from the code, between their markers: `npm run docs`. A test fails when
  * the page holds others.
  */
 const PAGE = join(resolve(import.meta.dirname, '..'), 'docs/OPERATIONS.md');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { closeCodes } from '../protocol/close-codes.ts';
-import { errorCodes } from '../protocol/error-codes.ts';
+import { type ErrorInfo, errorCodes } from '../protocol/error-codes.ts';
 import { settingsTable } from '../src/cli/settings-table.ts';
 import { options } from '../src/config.ts';
 import { METRIC_PREFIX, metricDefinitions } from '../src/metrics.ts';
@@ -17,12 +17,17 @@ function namesIn(text: string, pattern: RegExp): string[] {
 }
 
 describe('protocol/SPEC.md', () => {
-  test('lists the error codes', () => {
-    expect(namesIn(SPEC, /^\| `([a-z_]+)` \|.*$/gm)).toEqual(expect.arrayContaining(Object.keys(errorCodes)));
+  test('holds the table of error codes', () => {
+    const lines = Object.entries<ErrorInfo>(errorCodes).map(
+      ([code, { meaning, retry, http }]) => `| ${code} | ${meaning} | ${retry ? 'yes' : 'no'} | ${http ?? ''} |`,
+    );
+    const [, table] = /^\| code \| meaning \|.*\n.*\n((?:\|.*\n)+)/m.exec(SPEC) ?? [];
+    expect(table?.trimEnd().split('\n')).toEqual(lines);
   });
 
-  test('lists the close codes, and no others', () => {
-    expect(namesIn(SPEC, /^\| `?(4\d{3})`? \|/gm)).toEqual(Object.keys(closeCodes).toSorted());
+  test('lists the close codes by name, and no others', () => {
+    const lines = Object.entries(closeCodes).map(([code, { name }]) => `${code} | ${name}`);
+    expect(namesIn(SPEC, /^\| (4\d{3} \| \w+) \|/gm)).toEqual(lines);
   });
 });
 
