@@ -70,7 +70,8 @@ function readBytes(incoming: IncomingMessage, ticket: Ticket, bytesMax: number):
     };
     const endedEarly = (): void => reject(new UserFault('malformed_json', 'the body ended early'));
     incoming.on('data', take);
-    incoming.once('error', reject);
+    // A caller that hangs up is an error of the stream, and none of ours.
+    incoming.once('error', endedEarly);
     incoming.once('close', endedEarly);
     incoming.once('end', () => {
       incoming.off('close', endedEarly);

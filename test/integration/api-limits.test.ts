@@ -94,6 +94,8 @@ describe('bodies', () => {
     await broken;
     await expect.poll(() => inFlight(running!)).toBe(0);
     expect(await running.call('POST', '/v1/events', { events: [] })).toMatchObject({ status: 200 });
+    // The caller's doing, and no fault of the server.
+    expect((await running.call('GET', '/metrics')).body['text']).not.toMatch(/^tidemark_faults_total/m);
   });
 });
 
