@@ -30,6 +30,8 @@ export interface DerivedRow {
   /** More members than `group_threshold` (CN8). */
   readonly large: boolean;
   readonly activity: number;
+  /** Countable messages of others that ever came at the head: tells whether something that counts came since another look. */
+  readonly othersEver: number;
 }
 
 /** A row as the state holds it: with the sync_version that last changed what is visible of it (0 = never visible). */
@@ -73,17 +75,23 @@ export function deriveRow(facts: RowFacts, groupThreshold: number): DerivedRow {
     away: m.awayOrd === c.headOrd && !facts.lateSinceAway,
     large: c.memberCount > groupThreshold,
     activity: c.activity,
+    othersEver: c.headOrd - m.ownOrd,
   };
 }
 
 /**
- * SY9: whether a client could see a difference. Head and floor alone are no difference: they change nothing that is counted,
- * and a capped row (CN8) would otherwise send a frame for every message.
+ * SY9: whether a client that holds `held` could see a difference to `now`. Head and floor alone are no difference: they change
+ * nothing that is counted, and a capped row (CN8) would otherwise send a frame for every message. But where one message came and
+ * another was recalled, the same number counts other messages: a client that read up to the head it holds would not read them.
  */
-export function looksSame(a: DerivedRow, b: DerivedRow): boolean {
-  const listing = listingOf(a);
-  if (listing !== listingOf(b)) return false;
+export function looksSame(held: DerivedRow, now: DerivedRow): boolean {
+  const listing = listingOf(held);
+  if (listing !== listingOf(now)) return false;
   if (listing !== 'listed') return true;
+  return sameNumbers(held, now) && (now.unread === 0 || isCapped(now) || held.othersEver === now.othersEver);
+}
+
+function sameNumbers(a: DerivedRow, b: DerivedRow): boolean {
   return (
     reportedUnread(a) === reportedUnread(b) &&
     isCapped(a) === isCapped(b) &&

@@ -194,6 +194,7 @@ function count(row: Mutable<StateRow>, part: ConversationPart, user: string): vo
     row.hidden = false;
     row.away = false;
     if (message.sender === user) continue;
+    row.othersEver++;
     row.unread++;
     if (message.mentionAll || message.mentions.includes(user)) row.mentions++;
   }

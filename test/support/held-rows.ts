@@ -18,6 +18,7 @@ export function heldRow(conv: string, with_: Partial<HeldRow> = {}): HeldRow {
     hidden: false,
     away: false,
     large: false,
+    othersEver: 1,
     activity: 1,
     version: 1,
     ...with_,

@@ -21,6 +21,7 @@ function row(conv: string, activity: number, change: Partial<HeldRow> = {}): Hel
     hidden: false,
     away: false,
     large: false,
+    othersEver: 1,
     version: 1,
     ...change,
   };
