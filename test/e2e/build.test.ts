@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-test('the built artefact starts, serves a page and an event, and stops cleanly', async () => {
+test('the built artefact starts, takes an event and stops cleanly', async () => {
   const child = spawn(process.execPath, ['dist/src/main.js'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
