@@ -56,12 +56,13 @@ export type UserTotals = { user: string; total: number; badge: number; mentions:
 export type BatchGetUsersAnswer = { users: UserTotals[] };
 export type BatchGetConvsAnswer = { epoch: string; sync_version: number; rows: Row[] };
 
-/** The answer to read, read_all, mark, prefs and clear: `acked` without the parts that belong to a socket. */
-export type CommandAnswer = { items: AckedItem[]; sync_version: number; total: number; digest: string };
+/** The answer to read, read_all, mark, prefs and clear: what became of each item, and the state that has the effect in it. */
+export type CommandAnswer = Sums & { items: AckedItem[]; epoch: string; sync_version: number };
 
 /** Conversations in which the caller's numbers and truth differ; both of truth are 0 where it does not know the conversation. */
 export type CheckAnswer = { differ: { conv: string; known: boolean; head_seq: number; countable: number }[] };
-export type DisconnectAnswer = { closed: number };
+/** The sockets may be on other nodes, so nobody counts them. */
+export type DisconnectAnswer = Record<string, never>;
 export type ReconcileAnswer = { checked: number; wrong: number; repaired: number };
 
 /** The pull fallback (DT7): the fields of `synced` and the rows. */

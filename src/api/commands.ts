@@ -1,4 +1,11 @@
-import { limits, markBody, prefsBody, readAllBody, readBody as readSchema } from '../../protocol/index.ts';
+import {
+  type CommandAnswer as WireAnswer,
+  limits,
+  markBody,
+  prefsBody,
+  readAllBody,
+  readBody as readSchema,
+} from '../../protocol/index.ts';
 import { UserFault } from '../errors.ts';
 import type { CommandAnswer } from '../services/commands.ts';
 import type { Services } from '../services/services.ts';
@@ -80,5 +87,6 @@ function answered(
   c: ApiContext,
   { items, epoch, syncVersion, total, badge, mentions, digest }: CommandAnswer,
 ): Response {
-  return c.json({ items, epoch, sync_version: syncVersion, total, badge, mentions, digest });
+  const wire: WireAnswer = { items, epoch, sync_version: syncVersion, total, badge, mentions, digest };
+  return c.json(wire);
 }
