@@ -97,7 +97,7 @@ export const options = {
     1,
     10_000,
     'sockets',
-    'Sockets of one user on this node; one more replaces the oldest.',
+    'Sockets of one user on this node; one more, and the oldest is sent away with 4103.',
   ),
   connectionsPerAddressMax: integer(
     'TIDEMARK_CONNECTIONS_PER_ADDRESS_MAX',

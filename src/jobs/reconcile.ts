@@ -20,7 +20,7 @@ export function createReconcileJob(options: ReconcileJobOptions): Job {
   const run = async (): Promise<void> => {
     const { answer, next } = await reconcile.step(after, usersMax, true);
     after = next;
-    if (answer.wrong > 0) log.error(answer, 'reconcile found users that differ from truth');
+    if (answer.wrong > 0) log.warn(answer, 'reconcile found users whose state differs from truth');
   };
   return schedule({ clock, intervalMs, run, onError });
 }
