@@ -72,15 +72,23 @@ export function readCheckpoints(folder: string): Checkpoint[] {
   return [...expected.checkpoints, expected.final].toSorted((a, b) => a.at - b.at);
 }
 
+/** A step and its place among those of one moment. */
+interface Placed {
+  readonly step: TraceStep;
+  readonly place: number;
+}
+
 /** All steps of the folder in the order in which they happened. */
 export async function* readSteps(folder: string): AsyncGenerator<TraceStep> {
   const streams = [
-    stepsOf(folder, 'events.jsonl', (line) => [{ kind: 'event', ...line } as TraceEvent]),
-    stepsOf(folder, 'online.jsonl', ({ do: kind, ...line }) => [{ kind, ...line } as TracePresence]),
-    stepsOf(folder, 'reads.jsonl', ({ up_to: upTo, ...line }) => [{ kind: 'read', ...line, upTo } as TraceRead]),
-    stepsOf(folder, 'prefs.jsonl', ({ do: action, up_to: upTo = null, ...line }) => [
-      { kind: 'prefs', ...line, action, upTo } as TracePrefs,
-    ]),
+    stepsOf(folder, 'events.jsonl', (line) => ({ kind: 'event', ...line }) as TraceEvent),
+    stepsOf(folder, 'online.jsonl', ({ do: kind, ...line }) => ({ kind, ...line }) as TracePresence),
+    stepsOf(folder, 'reads.jsonl', ({ up_to: upTo, ...line }) => ({ kind: 'read', ...line, upTo }) as TraceRead),
+    stepsOf(
+      folder,
+      'prefs.jsonl',
+      ({ do: action, up_to: upTo = null, ...line }) => ({ kind: 'prefs', ...line, action, upTo }) as TracePrefs,
+    ),
   ];
   const heads = await Promise.all(streams.map((stream) => stream.next()));
   for (;;) {
@@ -92,24 +100,21 @@ export async function* readSteps(folder: string): AsyncGenerator<TraceStep> {
     });
     const head = heads[first];
     if (!head || head.done) return;
-    yield head.value;
-    heads[first] = await (streams[first] as AsyncGenerator<TraceStep>).next();
+    yield head.value.step;
+    heads[first] = await (streams[first] as AsyncGenerator<Placed>).next();
   }
 }
 
-function before(a: TraceStep, b: TraceStep): boolean {
-  return a.at !== b.at ? a.at < b.at : ORDER.indexOf(a.kind) < ORDER.indexOf(b.kind);
+function before(a: Placed, b: Placed): boolean {
+  return a.step.at !== b.step.at ? a.step.at < b.step.at : a.place < b.place;
 }
 
-/**
- * One file, re-ordered within one `at` where it mixes kinds (connects and disconnects stand in one file). Absent: nothing, which only
- * the events may not be.
- */
+/** The steps of one file. A file that is absent holds none, which only the events may not be. */
 async function* stepsOf(
   folder: string,
   name: string,
-  parse: (line: Record<string, unknown>) => TraceStep[],
-): AsyncGenerator<TraceStep> {
+  parse: (line: Record<string, unknown>) => TraceStep,
+): AsyncGenerator<Placed> {
   const file = fileOf(folder, name);
   if (!file) {
     if (name === 'events.jsonl') throw new Error(`${folder} holds no ${name} or ${name}.gz`);
@@ -120,18 +125,27 @@ async function* stepsOf(
   let moment: TraceStep[] = [];
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     if (line.trim() === '') continue;
-    const steps = parse(JSON.parse(line) as Record<string, unknown>);
-    if (moment.length > 0 && (moment[0] as TraceStep).at !== steps[0]?.at) {
-      yield* inOrder(moment);
+    const step = parse(JSON.parse(line) as Record<string, unknown>);
+    if (moment.length > 0 && (moment[0] as TraceStep).at !== step.at) {
+      yield* inPlace(moment);
       moment = [];
     }
-    moment.push(...steps);
+    moment.push(step);
   }
-  yield* inOrder(moment);
+  yield* inPlace(moment);
 }
 
-function inOrder(moment: TraceStep[]): TraceStep[] {
-  return moment.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+/** A device that goes and comes back within one moment does so in that order, among the connects. */
+function inPlace(moment: readonly TraceStep[]): Placed[] {
+  const last = new Map<string, TraceStep>();
+  for (const step of moment) if ('device' in step) last.set(JSON.stringify([step.user, step.device]), step);
+  return moment
+    .map((step) => {
+      const comesBack =
+        step.kind === 'disconnect' && last.get(JSON.stringify([step.user, step.device]))?.kind === 'connect';
+      return { step, place: ORDER.indexOf(comesBack ? 'connect' : step.kind) };
+    })
+    .toSorted((a, b) => a.place - b.place);
 }
 
 function fileOf(folder: string, name: string): string | null {
