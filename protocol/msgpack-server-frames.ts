@@ -185,9 +185,9 @@ function writeRow(w: MsgpackWriter, row: Row, syncVersion: number): void {
   let length = 2;
   if (aboveRead !== 0) length = 9;
   else if (row.read_epoch !== 0) length = 8;
-  else if (row.mentions !== 0) length = 7;
-  else if (flags !== 0) length = 6;
-  else if (age !== 0) length = 5;
+  else if (flags !== 0) length = 7;
+  else if (age !== 0) length = 6;
+  else if (row.mentions !== 0) length = 5;
   else if (row.unread !== 0) length = 4;
   else if (behind !== 0) length = 3;
   w.array(length);
@@ -195,9 +195,9 @@ function writeRow(w: MsgpackWriter, row: Row, syncVersion: number): void {
   w.integer(row.head_seq);
   if (length > 2) w.integer(behind);
   if (length > 3) w.integer(row.unread);
-  if (length > 4) w.integer(age);
-  if (length > 5) w.integer(flags);
-  if (length > 6) w.integer(row.mentions);
+  if (length > 4) w.integer(row.mentions);
+  if (length > 5) w.integer(age);
+  if (length > 6) w.integer(flags);
   if (length > 7) w.integer(row.read_epoch);
   if (length > 8) w.integer(aboveRead);
 }
@@ -207,9 +207,9 @@ function readRow(r: MsgpackReader, syncVersion: number): Row {
   const head = r.count('head_seq');
   const readSeq = shifted(r, 'read_seq', head, -r.signed('read_seq', 0));
   const unread = r.count('unread', 0);
+  const mentions = r.count('mentions', 0);
   const version = shifted(r, 'version', syncVersion, -r.signed('version', 0));
   const flags = r.count('flags', 0);
-  const mentions = r.count('mentions', 0);
   const readEpoch = r.count('read_epoch', 0);
   const aboveRead = r.signed('floor_seq', 0);
   const row: Row = { conv, version, unread, mentions, read_seq: readSeq, read_epoch: readEpoch, head_seq: head };
