@@ -6,5 +6,5 @@ export type ProtocolRelease = { version: number; what: string; fingerprint: stri
 
 /** `fingerprint`: see test/unit/protocol/version.test.ts. */
 export const protocolHistory: readonly ProtocolRelease[] = [
-  { version: 1, what: 'the first contract', fingerprint: '' },
+  { version: 1, what: 'the first contract', fingerprint: '8109cb3b81cb4de9cec18cdbd5ae8504634abeff' },
 ];

@@ -1,3 +1,4 @@
+import { expect, test } from 'vitest';
 import * as protocol from '../../../protocol/index.ts';
 import {
   canonicalShape,
