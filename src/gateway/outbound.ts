@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { AckedItem, Codec, ServerFrame } from '../../protocol/index.ts';
 import { nextDelta, VERSION_ROWS_MAX } from '../core/catch-up.ts';
 import type { CatchUpCourse } from '../core/catch-up.ts';
@@ -26,7 +26,7 @@ export interface OutboundHost {
 }
 
 export interface OutboundDeps {
-  readonly stream: Duplex;
+  readonly stream: Pick<Writable, 'write'>;
   readonly codec: Codec;
   readonly clock: Clock;
   readonly sync: Pick<Services['sync'], 'view' | 'diverged'>;
