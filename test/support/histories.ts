@@ -158,7 +158,7 @@ const batch = fc.oneof(
 
 const founded: Step = {
   kind: 'events',
-  events: [{ type: 'conversation.created', conv: CONVS[0], members: ['ann', 'ben'] }],
+  events: [{ type: 'conversation.created', conv: CONVS[0], members: ['ann', 'ben', 'cat'] }],
 };
 
 export const histories: fc.Arbitrary<Step[]> = fc

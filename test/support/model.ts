@@ -247,7 +247,8 @@ export class Model {
   }
 }
 
-const NO_ROW: ModelRow = {
+/** What is shown of a conversation to who is not in it. */
+export const NO_ROW: ModelRow = {
   member: false,
   unread: 0,
   mentions: 0,

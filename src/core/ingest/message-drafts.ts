@@ -103,10 +103,10 @@ export class MessageDrafts {
     };
   }
 
-  /** One object a message, whichever of its two names it was found by. */
+  /** Under both of its names, so that there is one object a message, whichever it is asked by. */
   #keep(loaded: Message | null): Message | null {
     if (loaded === null) return null;
-    const message = this.#bySeq.get(loaded.seq) ?? { ...loaded };
+    const message = { ...loaded };
     this.#byId.set(message.messageId, message);
     this.#bySeq.set(message.seq, message);
     return message;

@@ -4,11 +4,11 @@ import type { EventResult } from '../../../protocol/index.ts';
 import type { StateCall } from '../../../src/core/change-set.ts';
 import { fingerprintText } from '../../../src/core/ingest/fingerprint.ts';
 import type { IngestPlan } from '../../../src/core/ingest/plan.ts';
-import { listingOf, type DerivedRow } from '../../../src/core/row.ts';
+import type { DerivedRow } from '../../../src/core/row.ts';
 import { buildUserState, offer, recount, type UserState } from '../../../src/core/user-state.ts';
 import { CoreRun } from '../../support/core-run.ts';
 import { type Command, CONVS, histories, type Step, USERS } from '../../support/histories.ts';
-import { Model, type ModelResult } from '../../support/model.ts';
+import { Model, type ModelResult, type ModelRow, NO_ROW } from '../../support/model.ts';
 
 /** `HISTORIES=20000` plays more of them. */
 const RUNS = Number(process.env['HISTORIES'] ?? 400);
@@ -116,10 +116,10 @@ function asDuplicate(result: EventResult): ModelResult {
   return result.ok && result.seq !== undefined ? { seq: result.seq, duplicate: true } : { duplicate: true };
 }
 
-function shown(row: DerivedRow | null) {
-  if (row === null || !row.member) return new Model().row('nobody', 'nowhere');
-  const { convRev: _c, memberRev: _m, large: _l, activity: _a, conv: _n, ...rest } = row;
-  return rest;
+function shown(row: DerivedRow | null): ModelRow {
+  if (row === null || !row.member) return NO_ROW;
+  const { member, unread, mentions, readSeq, readEpoch, floorSeq, headSeq, muted, marked, hidden, away } = row;
+  return { member, unread, mentions, readSeq, readEpoch, floorSeq, headSeq, muted, marked, hidden, away };
 }
 
 function command(run: CoreRun, step: Command): unknown {
@@ -209,21 +209,6 @@ function give(state: UserState | undefined, rows: StateCall['rows'], parts: Stat
 /** What the state has to know of a row; of one that is gone, nothing else. `large` is brought up to date when the threshold is crossed. */
 function visible(row: DerivedRow | null | undefined) {
   if (!row || !row.member) return 'gone';
-  const { unread, mentions, readSeq, readEpoch, floorSeq, headSeq, muted, marked, hidden, away, memberRev, convRev } =
-    row;
-  return {
-    listing: listingOf(row),
-    unread,
-    mentions,
-    readSeq,
-    readEpoch,
-    floorSeq,
-    headSeq,
-    muted,
-    marked,
-    hidden,
-    away,
-    memberRev,
-    convRev,
-  };
+  const { memberRev, convRev, othersEver } = row;
+  return { ...shown(row), memberRev, convRev, othersEver };
 }
