@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatDigest, initialState, isListed, reconnect, reduce, requestSync } from '../../../protocol/index.ts';
+import {
+  formatDigest,
+  initialState,
+  isListed,
+  reconnect,
+  reduce,
+  requestSync,
+  sumsOf,
+} from '../../../protocol/index.ts';
 import type { ClientState, Row, ServerFrame, Sync, SyncCause } from '../../../protocol/index.ts';
 import { heldRows, ModelServer, sumFields } from './model-server.ts';
 
@@ -142,6 +150,70 @@ test('[SY3][SY4][SY7] whatever is lost, doubled or swapped, the device is right 
       }
       world.calm();
       expectEqual(world);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('[SY7][CD5] a server that sends any frames at all is asked without haste, and the own sums stay those of the rows', () => {
+  const version = fc.nat(6);
+  const anySums = { total: fc.nat(9), badge: fc.nat(9), mentions: fc.nat(3), digest: fc.constant('000000000000') };
+  const epoch = fc.constantFrom('e0', 'e1');
+  const anyRow = fc.record(
+    { conv: fc.constantFrom('a', 'b', 'c'), version, unread: fc.nat(9), mentions: fc.nat(3), gone: fc.boolean() },
+    { requiredKeys: ['conv', 'version', 'unread', 'mentions'] },
+  );
+  const rows = fc.array(
+    anyRow.map((row) => ({ ...row, read_seq: 0, read_epoch: 0, head_seq: row.unread })),
+    { maxLength: 3 },
+  );
+  const anyFrame: fc.Arbitrary<ServerFrame> = fc.oneof(
+    fc.record({
+      t: fc.constant('synced' as const),
+      epoch,
+      sync_version: version,
+      mode: fc.constantFrom('noop' as const, 'delta' as const, 'snapshot' as const),
+      expires_at: fc.constant(1),
+      ...anySums,
+    }),
+    fc.record({
+      t: fc.constant('snapshot' as const),
+      epoch,
+      sync_version: version,
+      page: fc.integer({ min: 1, max: 3 }),
+      rows,
+      end: fc.boolean(),
+      ...anySums,
+    }),
+    fc.record({
+      t: fc.constant('delta' as const),
+      epoch,
+      base_version: version,
+      sync_version: version,
+      rows,
+      op: fc.constant('merged' as const),
+      ...anySums,
+    }),
+    fc.record({
+      t: fc.constant('hb' as const),
+      epoch,
+      sync_version: version,
+      total: fc.nat(9),
+      digest: anySums.digest,
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(anyFrame, { maxLength: 40 }), (frames) => {
+      let state = initialState();
+      for (const frame of frames) {
+        const asked = state.repairs;
+        const step = reduce(state, frame);
+        const slow = step.actions.every(({ delayMs }) => (delayMs === 0) === (asked === 0 || step.state.repairs === 1));
+        expect(slow).toBe(true);
+        state = step.state.sync === 'wanted' ? requestSync(step.state).state : step.state;
+        expect(state.own).toEqual(sumsOf(state.rows.values()));
+        expect([...state.rows.values()].filter(({ gone }) => gone === true)).toEqual([]);
+      }
     }),
     { numRuns: 1000 },
   );

@@ -62,6 +62,21 @@ test('[DT5] no bytes make the MessagePack reader throw', () => {
   );
 });
 
+test('[MP4] no heads of arrays, maps, strings, binaries and extensions, whatever they claim, make the reader throw', () => {
+  const heads = [0x90, 0x9f, 0xdc, 0xdd, 0xde, 0xdf, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xd9, 0xda, 0xdb, 0xcf, 0xc0];
+  const anyHead = fc
+    .tuple(fc.constantFrom(...heads), fc.uint8Array({ maxLength: 5 }))
+    .map(([head, more]) => [head, ...more]);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.array(anyHead, { maxLength: 8 }), (type, chunks) => {
+      const bytes = Uint8Array.from([0x98, type, ...chunks.flat()]);
+      expectOutcome(msgpackCodec.decodeClient(bytes));
+      expectOutcome(msgpackCodec.decodeServer(bytes));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 test('[DT5] no value of any type in any place of a MessagePack frame makes the reader throw', () => {
   const anyElement = fc.anything({ withDate: true, withBigInt: false, maxDepth: 4 });
   fc.assert(
