@@ -166,7 +166,7 @@ function takeRow(state: UserState, row: DerivedRow, repair: boolean, before: Map
   const conv = row.convRev - held.convRev;
   const member = row.memberRev - held.memberRev;
   if ((conv > 0 && member < 0) || (conv < 0 && member > 0)) return false;
-  const newer = conv >= 0 && member >= 0 && (conv > 0 || member > 0);
+  const newer = conv > 0 || member > 0;
   const same = conv === 0 && member === 0;
   if (newer || (same && repair)) put(state, held, nextHeld(held, row), before);
   return true;

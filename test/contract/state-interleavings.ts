@@ -221,12 +221,12 @@ export function interleavingsContract(under: StateUnderTest): void {
   describe('any interleaving of fan-outs, builds and evictions', () => {
     test('[SY1][SY10][CN9] ends at the truth; no version is given twice inside an epoch; a device that reads since its version misses nothing', async () => {
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
+        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 100, size: 'max' }), async (steps) => {
           const nodes = new Nodes(under);
           for (const one of steps) await nodes.run(one);
           await nodes.settle();
         }),
-        { numRuns: 150 },
+        { numRuns: 100 },
       );
     });
   });

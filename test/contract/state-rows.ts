@@ -207,6 +207,16 @@ export function rowsContract(under: StateUnderTest): void {
       });
     });
 
+    test('[SY9] the same number over other messages is a change; none unread before and after is not', async () => {
+      const user = await live(under, { conv: 'c', unread: 1, othersEver: 1, headSeq: 1 }, { conv: 'read' });
+      const rows = [
+        plainRow({ conv: 'c', convRev: 3, unread: 1, othersEver: 2, headSeq: 2 }),
+        plainRow({ conv: 'read', convRev: 3, othersEver: 1, headSeq: 1 }),
+      ];
+      const { change } = await applied(under.state, user, { rows });
+      expect(change?.rows.map((row) => [row.conv, row.head_seq])).toEqual([['c', 2]]);
+    });
+
     test('[SY1][SY9] many rows of one call are one version; those that differ in nothing have no part in it', async () => {
       const user = await live(under, { conv: 'a', unread: 1 }, { conv: 'b', unread: 1 }, { conv: 'same', unread: 1 });
       const rows = [

@@ -177,6 +177,7 @@ export class TruthModel {
       away: m.awayAt === countable(c),
       large: c.large,
       activity: c.activity,
+      othersEver: c.messages.filter((message) => message.countable && message.sender !== user).length,
     };
   }
 
@@ -253,6 +254,7 @@ export function plainRow(fields: Partial<DerivedRow> & { conv: string }): Derive
     away: false,
     large: false,
     activity: 1,
+    othersEver: 0,
     ...fields,
   };
 }

@@ -164,6 +164,12 @@ describe('absolute rows', () => {
     expect(held(state).unread).toBe(2);
   });
 
+  test('[SY9] the same number over other messages is a change, so that a device knows up to where it reads them', () => {
+    const state = built(plainRow({ conv: 'c', unread: 1, othersEver: 1, headSeq: 1 }));
+    const { change } = offerRows(state, plainRow({ conv: 'c', convRev: 3, unread: 1, othersEver: 2, headSeq: 2 }));
+    expect(change?.rows).toEqual([expect.objectContaining({ version: 2, unread: 1, head_seq: 2 })]);
+  });
+
   test('[SY9] head and floor are raised silently', () => {
     const state = built(plainRow({ conv: 'c', headSeq: 3 }));
     expect(offerRows(state, plainRow({ conv: 'c', convRev: 2, headSeq: 4, floorSeq: 4 })).change).toBeNull();
