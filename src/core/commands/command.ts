@@ -57,7 +57,7 @@ export function unknown(conv: string): CommandOutcome {
 }
 
 /** CN1: the part of the floor that is the member's own. The purge floor is the conversation's. */
-export function memberFloor(membership: Pick<Membership, 'readSeq' | 'joinSeq' | 'clearSeq'>): number {
+function memberFloor(membership: Pick<Membership, 'readSeq' | 'joinSeq' | 'clearSeq'>): number {
   return Math.max(membership.readSeq, membership.joinSeq, membership.clearSeq);
 }
 
