@@ -31,7 +31,7 @@ export class Line implements OutboundHost {
   failure: Error | null = null;
   failures = 0;
   divergedCalls = 0;
-  #revs = 1;
+  #rev = 1;
 
   constructor(rows: readonly DerivedRow[] = [], pageRowsMax = 100) {
     this.state = buildUserState('u1', 'epoch1', rows);
@@ -90,11 +90,21 @@ export class Line implements OutboundHost {
 
   /** A change of the user's state: conversations with these numbers of unread messages. */
   change(unread: Record<string, number>, op: Change['op'] = 'message'): Change {
-    const revs = ++this.#revs;
+    const rev = ++this.#rev;
     const rows = Object.entries(unread).map(([conv, count]) =>
-      heldRow(conv, { unread: count, headSeq: count, convRev: revs, othersEver: count }),
+      heldRow(conv, { unread: count, headSeq: count, convRev: rev, memberRev: rev, othersEver: count }),
     );
-    const { change } = offer(this.state, { user: 'u1', op, rows, parts: [] });
+    return this.#offer(op, rows);
+  }
+
+  /** The user leaves a conversation that is listed. */
+  leave(conv: string): Change {
+    const rev = ++this.#rev;
+    return this.#offer('leave', [heldRow(conv, { member: false, convRev: rev, memberRev: rev })]);
+  }
+
+  #offer(op: Change['op'], rows: DerivedRow[]): Change {
+    const { change } = offer(this.state, { user: this.user, op, rows, parts: [] });
     if (change === null) throw new Error('nothing has changed');
     return change;
   }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerFrame } from '../../../protocol/index.ts';
 import type { DerivedRow } from '../../../src/core/row.ts';
-import { headOf, offer } from '../../../src/core/user-state.ts';
+import { headOf } from '../../../src/core/user-state.ts';
 import { PushedChange } from '../../../src/gateway/pushed-change.ts';
-import type { Change } from '../../../src/ports.ts';
 import { heldRow } from '../../support/held-rows.ts';
 import { deltas, greeted, kinds, Line } from '../../support/outbound-line.ts';
 
@@ -46,13 +45,7 @@ describe('[SY2][SY6] answers and pages', () => {
     line.stream.isReading = false;
     line.hello();
     await line.arrive();
-    const { change } = offer(line.state, {
-      user: 'u1',
-      op: 'leave',
-      rows: [heldRow('c0', { member: false, memberRev: 2 })],
-      parts: [],
-    });
-    line.outbound.offer(new PushedChange(change as Change));
+    line.outbound.offer(new PushedChange(line.leave('c0')));
     line.stream.read();
     await line.arrive();
     line.mustBeSettled();
