@@ -96,8 +96,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     name: 'a stalled node puts an older row over a newer one',
     rule: 'CN9',
     file: 'src/core/user-state.ts',
-    find: 'const newer = conv >= 0 && member >= 0 && (conv > 0 || member > 0);',
-    replace: 'const newer = conv > 0 || member > 0 || conv < 0;',
+    find: 'const newer = conv > 0 || member > 0;',
+    replace: 'const newer = conv !== 0 || member !== 0;',
   },
   {
     name: 'a device that was away is not told of the conversations it has left',

@@ -14,8 +14,8 @@ import type { Tally } from './tally-reporter.ts';
  */
 const ROOT = resolve(import.meta.dirname, '..');
 const LEFT_OUT = new Set(['node_modules', '.git', 'dist', 'coverage', 'data']);
-// The tests that need no process of their own; they are to be enough.
-const PROJECTS = ['unit', 'property', 'contract'];
+// The quick ones; they are to be enough.
+const PROJECTS = ['unit', 'property', 'contract', 'integration'];
 // A fault may make a test loop for ever.
 const RUN_TIMEOUT_MS = 3 * 60_000;
 
