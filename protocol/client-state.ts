@@ -146,12 +146,11 @@ function answered(before: ClientState, frame: Welcome | Synced): Step {
   return at === state.syncVersion ? quiet({ ...state, catchup: null, snapshot: null }) : ask(state, 'gap');
 }
 
-/** [SY6] Pages of an earlier connection stay usable only at the same epoch and version, and only after a hello. */
+/** [SY6] Pages of an earlier connection stay usable only at the same epoch and version, and if the first page goes on from them. */
 function begun(earlier: SnapshotInProgress | null, frame: Welcome | Synced): SnapshotInProgress {
   const same =
     earlier !== null &&
     earlier.next !== null &&
-    frame.t === 'welcome' &&
     earlier.epoch === frame.epoch &&
     earlier.version === frame.sync_version;
   return {

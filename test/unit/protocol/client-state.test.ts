@@ -1,74 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  digestOf,
-  formatDigest,
-  initialState,
-  reconnect,
-  reduce,
-  requestSync,
-  restoredState,
-  sumsOf,
-} from '../../../protocol/index.ts';
-import type { ClientState, Delta, Row, ServerFrame, Snapshot, Step, SyncCause } from '../../../protocol/index.ts';
-
-const EPOCH = 'k3Vq9xTz';
-const row = (conv: string, version: number, unread: number, more: Partial<Row> = {}): Row => ({
-  conv,
-  version,
-  unread,
-  mentions: 0,
-  read_seq: 0,
-  read_epoch: 0,
-  head_seq: unread,
-  ...more,
-});
-const sums = (rows: Row[]) => {
-  const { total, badge, mentions } = sumsOf(rows);
-  return { total, badge, mentions, digest: formatDigest(digestOf(rows)) };
-};
-const delta = (base: number, version: number, rows: Row[], all: Row[]): Delta => ({
-  t: 'delta',
-  epoch: EPOCH,
-  base_version: base,
-  sync_version: version,
-  rows,
-  op: 'message',
-  ...sums(all),
-});
-const answer = (mode: 'noop' | 'delta' | 'snapshot', version: number, all: Row[], epoch = EPOCH): ServerFrame => ({
-  t: 'synced',
-  epoch,
-  sync_version: version,
-  mode,
-  ...sums(all),
-  expires_at: 1,
-});
-const page = (n: number, version: number, rows: Row[], all: Row[], next?: string): Snapshot => {
-  const frame: Snapshot = {
-    t: 'snapshot',
-    epoch: EPOCH,
-    sync_version: version,
-    page: n,
-    rows,
-    end: true,
-    ...sums(all),
-  };
-  return next === undefined ? frame : { ...frame, next, end: false };
-};
-const beat = (version: number, all: Row[], epoch = EPOCH): ServerFrame => {
-  const { total, digest } = sums(all);
-  return { t: 'hb', epoch, sync_version: version, total, digest };
-};
-
-const held = [row('a', 2, 2), row('b', 3, 3)];
-/** Greeted, live, at version 3. */
-const live = (rows = held): ClientState =>
-  reduce(restoredState({ epoch: EPOCH, syncVersion: 3, rows }), answer('noop', 3, rows)).state;
-const play = (state: ClientState, ...frames: ServerFrame[]): Step =>
-  frames.reduce<Step>((step, frame) => reduce(step.state, frame), { state, actions: [] });
-const causes = ({ actions }: Step): SyncCause[] => actions.map(({ cause }) => cause);
-const unread = ({ rows }: ClientState): Record<string, number> =>
-  Object.fromEntries([...rows.values()].map((each) => [each.conv, each.unread]));
+import { digestOf, formatDigest, requestSync } from '../../../protocol/index.ts';
+import type { Row, ServerFrame } from '../../../protocol/index.ts';
+import { EPOCH, row, sums, delta, answer, page, beat, held, live, play, causes, unread } from './device-frames.ts';
 
 describe('live', () => {
   test('[SY3] a delta replaces rows, and the sums are those of the frame', () => {
@@ -83,6 +16,13 @@ describe('live', () => {
   test('[SY3] a row at or below the version held is not applied', () => {
     const { state } = play(live(), delta(3, 4, [row('a', 2, 9), row('b', 4, 1)], [row('a', 2, 2), row('b', 4, 1)]));
     expect(unread(state)).toEqual({ a: 2, b: 1 });
+  });
+
+  test('[SY3] a row that is not held, at or below our version, has been seen and is gone', () => {
+    const all = [...held, row('d', 4, 1)];
+    const { state, actions } = play(live(), delta(3, 4, [row('c', 2, 9), row('d', 4, 1)], all));
+    expect(actions).toEqual([]);
+    expect(unread(state)).toEqual({ a: 2, b: 3, d: 1 });
   });
 
   test('[LC2] a tombstone takes the row away, and an older row does not bring it back', () => {
@@ -254,6 +194,37 @@ describe('answers', () => {
     expect(state).toMatchObject({ syncVersion: 7, total: 8 });
   });
 
+  test('[SY4][SY6] a hole between pages is asked about, a push from before the snapshot brings nothing back', () => {
+    const all = [row('a', 5, 1)];
+    const begun = play(live(), answer('snapshot', 5, all)).state;
+    expect(causes(play(begun, delta(6, 7, [row('a', 7, 2)], [row('a', 7, 2)])))).toEqual(['gap']);
+    const stale = delta(3, 4, [row('c', 4, 4)], [...held, row('c', 4, 4)]);
+    const { state, actions } = play(begun, stale, page(1, 5, all, all));
+    expect(actions).toEqual([]);
+    expect(unread(state)).toEqual({ a: 1 });
+  });
+
+  test('[SY7] the sums of a catch-up that ends below what a push has brought are left alone', () => {
+    const newer = [row('a', 6, 7), row('b', 3, 3)];
+    const { state, actions } = play(
+      requestSync(live()).state,
+      delta(3, 6, [row('a', 6, 7)], newer),
+      answer('delta', 5, [row('a', 5, 6), row('b', 3, 3)]),
+      delta(3, 5, [row('a', 5, 6)], [row('a', 5, 6), row('b', 3, 3)]),
+    );
+    expect(actions).toEqual([]);
+    expect(state).toMatchObject({ syncVersion: 6, total: 10, catchup: null });
+    expect(unread(state)).toEqual({ a: 7, b: 3 });
+  });
+
+  test('[SY7] rows of a catch-up beyond the end of the next one are not shown without their sums', () => {
+    const end = [row('a', 5, 9), row('b', 3, 3)];
+    const part = play(live(), answer('delta', 6, end), delta(3, 5, [row('a', 5, 9)], end)).state;
+    const step = play(part, answer('delta', 4, held), delta(3, 4, [row('b', 4, 3)], held));
+    expect(causes(step)).toEqual(['gap']);
+    expect(step.state).toMatchObject({ syncVersion: 3, total: 5 });
+  });
+
   test('[SY10] a snapshot of a new epoch, unasked, keeps the screen until its last page', () => {
     const all = [row('a', 1, 1)];
     const begun = play(live(), answer('snapshot', 1, all, 'p0Lw8sRa'));
@@ -267,100 +238,5 @@ describe('answers', () => {
     const wrong = play(live(), answer('snapshot', 5, held), page(1, 5, [row('a', 5, 1)], held));
     expect(causes(wrong)).toEqual(['mismatch']);
     expect(unread(wrong.state)).toEqual({ a: 1 });
-  });
-});
-
-describe('asking', () => {
-  test('[CD5] the first wish is for at once, further ones wait longer until the sums are found equal', () => {
-    const delays: number[] = [];
-    let state = live();
-    for (let i = 0; i < 9; i++) {
-      const step = play(state, beat(4, held));
-      delays.push(...step.actions.map(({ delayMs }) => delayMs));
-      state = play(requestSync(step.state).state, answer('noop', 2, held)).state;
-    }
-    expect(delays).toEqual([0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
-    expect(play(state, beat(3, held), beat(4, held)).actions[0]?.delayMs).toBe(0);
-  });
-
-  test('[CD5] while a wish or a question is open there is no second one', () => {
-    const wanted = play(live(), beat(4, held)).state;
-    expect(wanted.sync).toBe('wanted');
-    expect(causes(play(wanted, delta(9, 10, held, held)))).toEqual([]);
-    const asked = requestSync(wanted).state;
-    expect(asked.sync).toBe('asked');
-    expect(causes(play(asked, delta(9, 10, held, held)))).toEqual([]);
-  });
-
-  test('[CD3] nothing is taken before welcome', () => {
-    const fresh = restoredState({ epoch: EPOCH, syncVersion: 3, rows: held });
-    for (const frame of [delta(3, 4, [row('a', 4, 1)], held), page(1, 5, held, held), beat(3, held)]) {
-      const step = reduce(fresh, frame);
-      expect(step.state).toMatchObject({ syncVersion: 3, sync: 'wanted' });
-      expect(unread(step.state)).toEqual({ a: 2, b: 3 });
-    }
-  });
-});
-
-describe('connections', () => {
-  test('[SY2] the first hello has no cursor', () => {
-    expect(reconnect(initialState()).hello).toEqual({ cursor: null });
-  });
-
-  test('[CD2] hello names what is shown, with the digest of these very rows', () => {
-    expect(reconnect(live()).hello).toEqual({
-      cursor: { epoch: EPOCH, sync_version: 3 },
-      digest: formatDigest(digestOf(held)),
-    });
-  });
-
-  test('[CD2] a stored copy is summed up anew, tombstones left out', () => {
-    const rows = [...held, row('c', 1, 0, { gone: true })];
-    const state = restoredState({ epoch: EPOCH, syncVersion: 3, rows });
-    expect(state).toMatchObject({ total: 5, badge: 5, mentions: 0, own: { digest: digestOf(held) } });
-    expect(state.rows.size).toBe(2);
-  });
-
-  test('[CD6] an unfinished catch-up is gone on with; without a digest, since what is shown is older', () => {
-    const end = [row('a', 4, 9), row('b', 5, 9)];
-    const { state } = play(live(), answer('delta', 5, end), delta(3, 4, [row('a', 4, 9)], end));
-    const dialled = reconnect(state);
-    expect(dialled.hello).toEqual({ cursor: { epoch: EPOCH, sync_version: 4 } });
-    const done = play(dialled.state, answer('delta', 5, end), delta(4, 5, [row('b', 5, 9)], end));
-    expect(done.state).toMatchObject({ syncVersion: 5, total: 18, sync: 'idle' });
-  });
-
-  test('[CD6] a catch-up that has become a noop is shown', () => {
-    const end = [row('a', 4, 9), row('b', 3, 3)];
-    const { state } = play(live(), answer('delta', 5, end), delta(3, 4, [row('a', 4, 9)], end));
-    const done = play(reconnect(state).state, answer('noop', 4, end));
-    expect(done.actions).toEqual([]);
-    expect(done.state).toMatchObject({ syncVersion: 4, total: 12, catchup: null });
-  });
-
-  test('[SY6][CD6] an unfinished snapshot names its next page, and is dropped when the server answers otherwise', () => {
-    const all = [row('a', 5, 1), row('b', 5, 1)];
-    const { state } = play(live(), answer('snapshot', 5, all), page(1, 5, [row('a', 5, 1)], all, 'p2'));
-    const dialled = reconnect(state);
-    expect(dialled.hello).toMatchObject({ cursor: { epoch: EPOCH, sync_version: 3 }, page: 'p2' });
-    const done = play(dialled.state, answer('delta', 5, all), delta(3, 5, all, all));
-    expect(done.state).toMatchObject({ syncVersion: 5, total: 2, snapshot: null });
-  });
-
-  test('[SY6] what was collected is not taken over into a snapshot of another version', () => {
-    const all = [row('a', 5, 1), row('b', 5, 1)];
-    const { state } = play(live(), answer('snapshot', 5, all), page(1, 5, [row('a', 5, 1)], all, 'p2'));
-    const newer = [row('b', 6, 4)];
-    const welcome = {
-      ...answer('snapshot', 6, newer),
-      t: 'welcome',
-      conn: 'c',
-      user: 'u',
-      heartbeat_ms: 1,
-    } as ServerFrame;
-    expect(causes(play(reconnect(state).state, welcome, page(2, 6, newer, newer)))).toEqual(['page']);
-    const anew = play(reconnect(state).state, welcome, page(1, 6, newer, newer));
-    expect(anew.actions).toEqual([]);
-    expect(unread(anew.state)).toEqual({ b: 4 });
   });
 });
