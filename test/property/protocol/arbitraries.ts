@@ -7,15 +7,15 @@ import type { AckItem, ClientFrame, Cursor, Row, ServerFrame } from '../../../pr
 const numberMax = Number.MAX_SAFE_INTEGER;
 
 /** Small numbers, borders of the MessagePack forms, and anything up to 2^53-1. */
-export const anyCount = fc.oneof(
+const anyCount = fc.oneof(
   fc.nat(40),
   fc.constantFrom(127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, numberMax - 1, numberMax),
   fc.maxSafeNat(),
 );
-export const anyId = fc
+const anyId = fc
   .oneof(fc.string({ minLength: 1, maxLength: 24 }), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 24 }))
   .filter((id) => utf8Length(id) >= 1 && utf8Length(id) <= 128);
-export const anyDigest = fc.maxSafeNat().map((n) => (n % 2 ** 48).toString(16).padStart(12, '0'));
+const anyDigest = fc.maxSafeNat().map((n) => (n % 2 ** 48).toString(16).padStart(12, '0'));
 
 const anyCursor: fc.Arbitrary<Cursor | null> = fc.option(fc.record({ epoch: anyId, sync_version: anyCount }));
 const anyToken = fc.string({ minLength: 1, maxLength: 300 });
