@@ -2,6 +2,8 @@ import { WebSocket } from 'ws';
 
 export interface SocketOwner {
   received(data: Buffer, isBinary: boolean): void;
+  /** A ping, to be answered with the same data; null: a pong. */
+  controlled(pingData: Buffer | null): void;
   /** What came is no WebSocket frame, too large, or no UTF-8; nothing can be read from the socket any more. */
   malformed(): void;
   /** The end, whoever wanted it; 1006 when the link broke. */
@@ -19,6 +21,8 @@ export class GatewaySocket extends WebSocket {
   adopt(owner: SocketOwner): void {
     this.owner = owner;
     this.on('message', onMessage);
+    this.on('ping', onPing);
+    this.on('pong', onPong);
     this.on('close', onClose);
     this.on('error', onError);
   }
@@ -61,6 +65,14 @@ export class GatewaySocket extends WebSocket {
 
 function onMessage(this: WebSocket, data: Buffer, isBinary: boolean): void {
   (this as GatewaySocket).owner?.received(data, isBinary);
+}
+
+function onPing(this: WebSocket, data: Buffer): void {
+  (this as GatewaySocket).owner?.controlled(data);
+}
+
+function onPong(this: WebSocket): void {
+  (this as GatewaySocket).owner?.controlled(null);
 }
 
 function onClose(this: WebSocket, code: number): void {

@@ -35,17 +35,13 @@ const SUBPROTOCOL_FAMILY = 'tidemark.';
 /** Parts of one message, and of one chunk of the network: a peer must not spend memory without spending bytes. */
 const FRAGMENTS_MAX = 64;
 const CHUNKS_MAX = 256;
-const PONGS_MAX = 16;
 /** Deadlines are kept to within one turn of the wheel. */
 const TURN_MS_MAX = 1000;
 const TURNS_PER_DEADLINE = 8;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Options of ws 8.23 that its types do not know. */
-type LeanOptions = ServerOptions<typeof GatewaySocket> & {
-  readonly closeTimeout: number;
-  readonly maxPendingAutoPongs: number;
-};
+/** `closeTimeout` is an option of ws 8.23 that its types do not know. */
+type LeanOptions = ServerOptions<typeof GatewaySocket> & { readonly closeTimeout: number };
 
 /** WebSocket sessions on `GET /v1/ws` (CONTRACT §6). */
 export function createGateway(deps: GatewayDeps): Gateway {
@@ -67,7 +63,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     maxPayload: limits.frameBytesMax,
     maxFragments: FRAGMENTS_MAX,
     maxBufferedChunks: CHUNKS_MAX,
-    maxPendingAutoPongs: PONGS_MAX,
+    // Sessions answer pings themselves, at a rate.
+    autoPong: false,
     closeTimeout: settings.closeTimeoutMs,
     WebSocket: GatewaySocket,
     handleProtocols: (offered) => chooseSubprotocol(offered, codecs),
@@ -168,7 +165,7 @@ function isOriginAllowed({ headers }: IncomingMessage, allowed: readonly string[
 
 /** Accepted only to say why not, since a browser tells its page nothing of a refused handshake. */
 function turnAway(socket: GatewaySocket, stream: Duplex, code: CloseCode, ended: (closeCode: number) => void): void {
-  socket.adopt({ received: () => {}, malformed: () => {}, ended: () => ended(code) });
+  socket.adopt({ received: () => {}, controlled: () => {}, malformed: () => {}, ended: () => ended(code) });
   const { reason } = closeCodes[code];
   stream.write(messageFrame(JSON.stringify({ t: 'bye', code, reason })));
   socket.close(code, reason);

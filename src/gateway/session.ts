@@ -52,6 +52,7 @@ const LOAD_MAX = 1000;
 const LOAD_BYTES = 1024;
 /** Who owes more than this to the rate sends what no client has a reason to send. */
 const RATE_DEBT_MAX_MS = 10_000;
+const PONG_BACKLOG_BYTES_MAX = 4096;
 const CONN_ID_LENGTH = 12;
 /** After a fault of the server's own. */
 const RETRY_MS = 1000;
@@ -113,6 +114,12 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       this.#socket.hold(Held.greeting);
     } else if (decoded.ok && decoded.frame.t === 'hello') void this.#greet(decoded.frame);
     else this.close(4400);
+  }
+
+  controlled(pingData: Buffer | null): void {
+    if (this.#isOver || !this.#isWithinRate() || pingData === null) return;
+    // RFC 6455 §5.5.3: where pings outrun the line, not every one has to be answered.
+    if (this.#stream.writableLength <= PONG_BACKLOG_BYTES_MAX) this.#socket.pong(pingData);
   }
 
   malformed(): void {

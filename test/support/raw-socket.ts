@@ -14,6 +14,7 @@ export interface RawSocket {
   /** Payloads of binary messages received. */
   readonly binary: Buffer[];
   pings: number;
+  pongs: number;
   send(frame: object | string): void;
   bytes(...parts: (Buffer | readonly number[])[]): void;
   /** Takes the next frame of this type; what came before it is dropped. Fails when the socket ends first. */
@@ -150,6 +151,7 @@ function rawSocket(socket: Socket, first: Buffer): RawSocket {
     log,
     binary,
     pings: 0,
+    pongs: 0,
     ended,
     send: (frame) => void socket.write(rawFrame(typeof frame === 'string' ? frame : JSON.stringify(frame))),
     bytes: (...parts) => void socket.write(Buffer.concat(parts.map((part) => Buffer.from(part as Buffer)))),
@@ -192,6 +194,7 @@ function rawSocket(socket: Socket, first: Buffer): RawSocket {
       log.push(frame);
     } else if (opcode === Opcode.binary) binary.push(Buffer.from(payload));
     else if (opcode === Opcode.ping) raw.pings++;
+    else if (opcode === Opcode.pong) raw.pongs++;
     else if (opcode === Opcode.close) {
       closed = { code: payload.length >= 2 ? payload.readUInt16BE(0) : 1005, reason: payload.subarray(2).toString() };
       if (!socket.writableEnded) socket.end();
