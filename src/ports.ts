@@ -97,6 +97,27 @@ export interface Truth {
   close(): Promise<void>;
 }
 
+/**
+ * Which server of the state store a partition is served by, and since when: the number rises each time another one takes over
+ * (DESIGN §2). Run id and replication id together tell a restart and a promotion from a reconnect.
+ */
+export interface Fence {
+  /** From 1; rises by one with each raise. */
+  readonly number: number;
+  readonly runId: string;
+  readonly replId: string;
+}
+
+export interface FenceStore {
+  /** The partitions that have a fence, by their number. */
+  read(): Promise<ReadonlyMap<number, Fence>>;
+  /**
+   * Compare and set, durable when it answers. `expected` null: the partition has no fence yet. False: the stored fence is another
+   * one; nothing is changed, and the caller reads again.
+   */
+  raise(partition: number, expected: Fence | null, next: Fence): Promise<boolean>;
+}
+
 // ---------------------------------------------------------------------------------------------------------------- state
 
 export type StateAnswer =
