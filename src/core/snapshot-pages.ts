@@ -11,6 +11,7 @@ import { FRAME_ROWS_BYTES_MAX, rowBytesMax } from './row-bytes.ts';
  * version, so the place of the last row sent is all that has to be remembered, and a page token can hold it.
  */
 export interface SnapshotCourse {
+  readonly user: string;
   /** What every page carries, whatever has changed since. */
   readonly head: StateHead;
   /** Newest first. */
@@ -23,6 +24,7 @@ export interface SnapshotCourse {
 
 /** Where a snapshot broke off. Its text form is stateless: any node can go on from it. */
 export interface PageToken {
+  readonly user: string;
   readonly head: StateHead;
   readonly page: number;
   readonly after: Place;
@@ -31,6 +33,7 @@ export interface PageToken {
 type Place = Pick<HeldRow, 'activity' | 'conv'>;
 
 interface SnapshotSource {
+  readonly user: string;
   readonly epoch: string;
   readonly syncVersion: number;
   readonly tombstoneFloor: number;
@@ -40,28 +43,29 @@ interface SnapshotSource {
 
 /** `view` must hold all rows. Hidden rows are sent too, so that a device holds the same however it was brought up to date. */
 export function beginSnapshot(view: StateHead & SnapshotSource): SnapshotCourse {
-  const { epoch, syncVersion, total, badge, mentions, digest } = view;
+  const { user, epoch, syncVersion, total, badge, mentions, digest } = view;
   const rows = view.rows.filter((row) => listingOf(row) !== 'gone').toSorted(newestFirst);
-  return { head: { epoch, syncVersion, total, badge, mentions, digest }, rows, from: 0, page: 1 };
+  return { user, head: { epoch, syncVersion, total, badge, mentions, digest }, rows, from: 0, page: 1 };
 }
 
 /**
- * The rest of a snapshot, or null when it cannot be gone on with: another epoch, a version that does not exist yet, or tombstones
+ * The rest of a snapshot, or null when it cannot be gone on with: another user or epoch, a version that does not exist yet, or tombstones
  * since its version that are no longer known. `view` must hold all rows; those above the token's version go out as a delta first.
  */
 export function resumeSnapshot(view: SnapshotSource, token: PageToken): SnapshotCourse | null {
-  const { head, page, after } = token;
+  const { user, head, page, after } = token;
+  if (user !== view.user) return null;
   if (head.epoch !== view.epoch || head.syncVersion > view.syncVersion || head.syncVersion < view.tombstoneFloor)
     return null;
   const rows = view.rows
     .filter((row) => row.version <= head.syncVersion && listingOf(row) !== 'gone' && newestFirst(after, row) < 0)
     .toSorted(newestFirst);
-  return { head, rows, from: 0, page };
+  return { user, head, rows, from: 0, page };
 }
 
 /** The next page, with as many rows as the asker and a frame take, and the rest of the way; null: that was the last page. */
 export function nextPage(course: SnapshotCourse, maxRows: number): { frame: Snapshot; rest: SnapshotCourse | null } {
-  const { head, rows, from, page } = course;
+  const { user, head, rows, from, page } = course;
   const rowsMax = Math.max(1, Math.min(maxRows, limits.pageRowsMax));
   const wire: Snapshot['rows'] = [];
   let bytes = 0;
@@ -79,8 +83,8 @@ export function nextPage(course: SnapshotCourse, maxRows: number): { frame: Snap
   const sums = { total, badge, mentions, digest };
   const at = from + wire.length;
   if (last === undefined || at === rows.length) return { frame: { ...place, end: true, ...sums }, rest: null };
-  const rest = { head, rows, from: at, page: page + 1 };
-  const next = pageTokenText({ head, page: rest.page, after: { activity: last.activity, conv: last.conv } });
+  const rest = { user, head, rows, from: at, page: page + 1 };
+  const next = pageTokenText({ user, head, page: rest.page, after: { activity: last.activity, conv: last.conv } });
   return { frame: { ...place, next, end: false, ...sums }, rest };
 }
 
@@ -94,31 +98,28 @@ export function newestFirst(a: Place, b: Place): number {
 
 const TOKEN_FORM = '1';
 const SEPARATOR = '.';
-/** Parts before the conversation, which may hold separators of its own. */
-const FIXED_PARTS = 9;
+/** Parts before the conversation and the user, which may hold separators of their own; the last of them says where one ends. */
+const FIXED_PARTS = 10;
 
-export function pageTokenText({ head, page, after }: PageToken): string {
+export function pageTokenText({ user, head, page, after: { activity, conv } }: PageToken): string {
   const { epoch, syncVersion, total, badge, mentions, digest } = head;
-  return [TOKEN_FORM, epoch, syncVersion, total, badge, mentions, digest, page, after.activity, after.conv].join(
-    SEPARATOR,
-  );
+  const fixed = [TOKEN_FORM, epoch, syncVersion, total, badge, mentions, digest, page, activity, conv.length];
+  return [...fixed, conv + user].join(SEPARATOR);
 }
 
 /** Null for what is no token of this form. A token is its bearer's own claim: it is held against the state, never trusted. */
 export function readPageToken(text: string): PageToken | null {
   const parts = text.split(SEPARATOR);
-  const [form, epoch, syncVersion, total, badge, mentions, digest, page, activity] = parts;
-  const conv = parts.slice(FIXED_PARTS).join(SEPARATOR);
-  if (form !== TOKEN_FORM || !holds(id, epoch) || !holds(digestText, digest) || !holds(id, conv)) return null;
-  const numbers = [syncVersion, total, badge, mentions, page, activity].map(numberIn);
-  if (!numbers.every((n) => holds(count, n))) return null;
-  const [v, t, b, m, p, a] = numbers as [number, number, number, number, number, number];
-  if (p < 1) return null;
-  return {
-    head: { epoch, syncVersion: v, total: t, badge: b, mentions: m, digest },
-    page: p,
-    after: { activity: a, conv },
-  };
+  const [form, epoch, ...rest] = parts;
+  const digest = rest[4];
+  const numbers = [...rest.slice(0, 4), ...rest.slice(5, 8)].map(numberIn);
+  const [syncVersion = 0, total = 0, badge = 0, mentions = 0, page = 0, activity = 0, convLength = 0] = numbers;
+  const names = parts.slice(FIXED_PARTS).join(SEPARATOR);
+  const conv = names.slice(0, convLength);
+  const user = names.slice(convLength);
+  if (form !== TOKEN_FORM || !numbers.every((n) => holds(count, n)) || page < 1) return null;
+  if (!holds(id, epoch) || !holds(digestText, digest) || !holds(id, conv) || !holds(id, user)) return null;
+  return { user, head: { epoch, syncVersion, total, badge, mentions, digest }, page, after: { activity, conv } };
 }
 
 function numberIn(text: string | undefined): number {

@@ -14,6 +14,7 @@ import { heldRow, heldRows } from '../../support/held-rows.ts';
 
 const sums = { total: 6, badge: 5, mentions: 2, digest: '0123456789ab' };
 const viewOf = (rows: readonly HeldRow[], syncVersion = 9) => ({
+  user: 'u1',
   epoch: 'e1',
   syncVersion,
   tombstoneFloor: 1,
@@ -131,6 +132,11 @@ describe('[SY6] resuming by token', () => {
     expect(rest.map(({ rows, end, page }) => [rows.length, end, page])).toEqual([[0, true, 2]]);
   });
 
+  test('anew for another user, though epoch and version may be the same', () => {
+    const [first] = allPages(beginSnapshot(viewOf(heldRows(3))), 1);
+    expect(resumeSnapshot({ ...viewOf(heldRows(3)), user: 'u2' }, tokenIn(first))).toBeNull();
+  });
+
   test('anew for another epoch, a version that is not there yet, and tombstones that are no longer known', () => {
     const [first] = allPages(beginSnapshot(viewOf(heldRows(3))), 1);
     const token = tokenIn(first);
@@ -147,7 +153,7 @@ describe('page tokens', () => {
   test.each(['c1', 'a.b..c', '.', '群聊', 'x'.repeat(128), '1.e1.9'])(
     'a token says what it was made of (%s)',
     (conv) => {
-      const token = { head, page: 7, after: { activity: 1_700_000_000_000, conv } };
+      const token = { user: 'u.1', head, page: 7, after: { activity: 1_700_000_000_000, conv } };
       expect(readPageToken(pageTokenText(token))).toEqual(token);
     },
   );
@@ -155,13 +161,14 @@ describe('page tokens', () => {
   test('a token with the longest parts fits into the frame that carries it', () => {
     const n = 2 ** 53 - 1;
     const long = { epoch: 'abcdefgh', syncVersion: n, total: n, badge: n, mentions: n, digest: sums.digest };
-    const text = pageTokenText({ head: long, page: n, after: { activity: n, conv: '群'.repeat(42) } });
+    const name = '群'.repeat(42);
+    const text = pageTokenText({ user: name, head: long, page: n, after: { activity: n, conv: name } });
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.pageTokenBytesMax);
   });
 
   test('anything else is no token', () => {
-    const good = pageTokenText({ head, page: 2, after: { activity: 5, conv: 'c' } }).split('.');
-    const numbers = [2, 3, 4, 5, 7, 8];
+    const good = pageTokenText({ user: 'u', head, page: 2, after: { activity: 5, conv: 'c' } }).split('.');
+    const numbers = [2, 3, 4, 5, 7, 8, 9];
     const badNumbers = ['', '-1', 'x', ' 1', '1e3', '0x10', '9007199254740992', '99999999999999999'];
     const broken = [
       ...numbers.flatMap((place) => badNumbers.map((part) => good.with(place, part))),
@@ -171,8 +178,11 @@ describe('page tokens', () => {
       good.with(6, '0123456789AB'),
       good.with(6, '0123456789a'),
       good.with(7, '0'),
-      good.with(9, ''),
-      good.with(9, 'x'.repeat(129)),
+      good.with(9, '0'),
+      good.with(9, '2'),
+      good.with(10, ''),
+      good.with(10, `c${'x'.repeat(129)}`),
+      good.with(9, '129').with(10, 'x'.repeat(130)),
       good.slice(0, -1),
     ].map((parts) => parts.join('.'));
     for (const text of ['', '.', '........', 'no-such-token', '../../1', '\u0000', ...broken]) {
