@@ -13,12 +13,8 @@ export interface SocketEnd {
 /** `bySchedule`: the server chose the moment. */
 export type Return = { delayMs: number; newToken: boolean; bySchedule: boolean };
 
-/** A token refused so often in a row, each time a new one, means that none will be taken. */
-const TOKENS_REFUSED_MAX = 2;
-
 export function createBackoff(random: ClientRandom) {
   let failures = 0;
-  let tokensRefused = 0;
 
   /** Full jitter between 0.5 s and a ceiling that doubles from 1 s to 30 s. */
   function nextMs(): number {
@@ -33,24 +29,22 @@ export function createBackoff(random: ClientRandom) {
    */
   function afterEnd(end: SocketEnd): Return | null {
     const advice = reconnectAdvice(end.code);
-    const newToken = advice === 'new_token';
-    tokensRefused = newToken ? tokensRefused + 1 : 0;
-    if (advice === 'never' || tokensRefused >= TOKENS_REFUSED_MAX) return null;
+    if (advice === 'never') return null;
     const atOnce = failures === 0 && advice !== 'backoff';
     const jitterMs = nextMs();
-    return { delayMs: end.retryMs ?? (atOnce ? 0 : jitterMs), newToken, bySchedule: end.retryMs !== undefined };
+    return {
+      delayMs: end.retryMs ?? (atOnce ? 0 : jitterMs),
+      newToken: advice === 'new_token',
+      bySchedule: end.retryMs !== undefined,
+    };
   }
 
   return {
     nextMs,
     afterEnd,
-    /** A token was taken. */
-    greeted(): void {
-      tokensRefused = 0;
-    },
     /** Only a state that was verified and held for a while ends a row of failures: a socket that opens proves nothing. */
     reset(): void {
-      failures = tokensRefused = 0;
+      failures = 0;
     },
   };
 }

@@ -73,6 +73,7 @@ export class TidemarkClient {
   readonly #stopListening: () => void;
   #device: string;
   #user: string | null = null;
+  #epoch: string | null = null;
   /** Until the store has been read, nothing is sent. */
   #loading: Promise<void> | null = null;
   #wanted = false;
@@ -294,7 +295,7 @@ export class TidemarkClient {
     const retryMs = this.#sender.heldBack(frame);
     if (retryMs !== null) {
       if (id === undefined) this.#replica.postponed(retryMs);
-      else this.#queue.postponed(id);
+      else this.#queue.unsend(id);
     } else if (id === undefined) this.#fault('protocol', `${code}: ${message}`);
     else for (const command of this.#queue.refused(id, code)) this.#events.emit('refused', { command, code, message });
   }
@@ -318,7 +319,11 @@ export class TidemarkClient {
   // ------------------------------------------------------------------ showing and keeping
 
   #refresh(): void {
-    const changed = this.#view.update(this.#replica.shown(), this.#queue.byConv());
+    const shown = this.#replica.shown();
+    // A new epoch was read from truth, where everything confirmed is.
+    this.#queue.settle(shown.epoch === this.#epoch ? shown.syncVersion : Infinity);
+    this.#epoch = shown.epoch;
+    const changed = this.#view.update(shown, this.#queue.byConv());
     for (const conv of changed) this.#events.emit('change', { conv });
     if (changed.length > 0) this.#events.emit('update', undefined);
     this.#options.store?.save(this.#kept());

@@ -2,7 +2,7 @@
 //
 // Acks are merged to the maximum per conversation and read_epoch (AK4), wherever they stand in the queue: a mark raises the
 // epoch (AK7), so an ack that was given after it has another key and cannot slip before it. Nothing leaves the queue but by
-// an answer; a lost socket makes everything unsent again.
+// an answer, and what is confirmed stays until its effect has been seen; a lost socket makes the rest unsent again.
 import type { ClientFrame } from '../protocol/client-frames.ts';
 import { utf8Length } from '../protocol/schema.ts';
 import type { Acked, AckStatus } from '../protocol/server-frames.ts';
@@ -21,8 +21,8 @@ interface Entry {
   command: Command;
   /** Id of the frame that carried it on this connection; null: not sent, or changed since. */
   sentAs: number | null;
-  /** Heartbeats since it was sent. */
-  beats: number;
+  /** Confirmed; its effect is in this sync_version, which this device may not have reached yet. */
+  doneAt: number | null;
   /** Shared a frame that was refused as a whole: goes alone, so that only the faulty one is lost. */
   alone: boolean;
 }
@@ -39,128 +39,133 @@ export type CommandQueue = ReturnType<typeof createCommandQueue>;
 export function createCommandQueue() {
   let entries: Entry[] = [];
   let lastId = 0;
-  /** The last ack frame, while it is unanswered. */
-  let openAck: number | null = null;
+  /** The last frame, while it is unanswered. */
+  let openId: number | null = null;
+  /** Heartbeats since the last answer. */
+  let beats = 0;
   let byConv: Map<string, Command[]> | null = null;
 
-  function add(command: Command): void {
+  const sentIn = (id: number) => entries.filter(({ sentAs }) => sentAs === id);
+
+  function add(command: Command, at = entries.length): void {
     const twin = twinOf(entries, command);
     if (twin === undefined) {
       if (entries.length >= ENTRIES_MAX) throw new TidemarkError('queue_full', `${ENTRIES_MAX} commands are waiting`);
-      entries.push({ command, sentAs: null, beats: 0, alone: false });
+      entries.splice(at, 0, { command, sentAs: null, doneAt: null, alone: false });
     } else {
       const merged = mergedCommand(twin.command, command);
       if (merged === null) return;
-      twin.command = merged;
-      twin.sentAs = null;
+      Object.assign(twin, { command: merged, sentAs: null, doneAt: null });
     }
     byConv = null;
   }
 
-  /** Everything of that frame is to be sent again: the server could not do it now, or its answer is overdue. */
-  function postponed(id: number): void {
-    if (openAck === id) openAck = null;
-    for (const entry of entries) if (entry.sentAs === id) entry.sentAs = null;
+  function keep(kept: (entry: Entry) => boolean): void {
+    const before = entries.length;
+    entries = entries.filter(kept);
+    if (entries.length < before) byConv = null;
   }
 
-  function take(id: number): Command[] {
-    const taken = entries.filter(({ sentAs }) => sentAs === id);
-    entries = entries.filter(({ sentAs }) => sentAs !== id);
-    if (openAck === id) openAck = null;
-    byConv = null;
-    return taken.map(({ command }) => command);
-  }
-
-  function nextAcks(id: number): ClientFrame {
-    const items = [];
-    let bytes = 0;
+  /** What is sent and not confirmed, all of it or that of one frame, is to be sent again. */
+  function unsend(id?: number): void {
+    beats = 0;
+    if (id === undefined || id === openId) openId = null;
     for (const entry of entries) {
-      if (entry.sentAs !== null) continue;
-      if (entry.command.kind !== 'ack' || (entry.alone && items.length > 0)) break;
-      const item = ackItemOf(entry.command);
-      bytes += utf8Length(JSON.stringify(item)) + 1;
-      if (items.length === ACK_ITEMS_MAX || bytes > ITEM_BYTES_MAX) break;
-      items.push(item);
-      entry.sentAs = id;
-      entry.beats = 0;
-      if (entry.alone) break;
+      if (entry.doneAt === null && (id === undefined || id === entry.sentAs)) entry.sentAs = null;
     }
-    openAck = id;
-    return { t: 'ack', id, items };
+  }
+
+  /** [AK8] "Read all" leaves rows that have changed: they are acked at the head that was held, before all that came after. */
+  function ackHeads(entry: Entry, wanted: (conv: string) => boolean): void {
+    if (entry.command.kind !== 'read_all') return;
+    const at = entries.indexOf(entry);
+    for (const head of entry.command.heads) if (wanted(head.conv)) add(head, at);
   }
 
   return {
     add,
-    postponed,
+    unsend,
 
-    /** In order; plain data, never changed afterwards. */
-    commands: (): readonly Command[] => entries.map(({ command }) => command),
+    /** Those that no server has confirmed, in order; plain data, never changed afterwards. */
+    commands: (): readonly Command[] => entries.filter(({ doneAt }) => doneAt === null).map(({ command }) => command),
 
     /** Whether anything has yet to be sent. */
     waiting: () => entries.some(({ sentAs }) => sentAs === null),
 
-    /** The commands that touch each conversation, in order. */
+    /** The commands that touch each conversation, in order, with those whose effect has not been seen yet. */
     byConv: (): ReadonlyMap<string, readonly Command[]> => (byConv ??= index(entries)),
 
     /**
-     * The next frame to send, or null. `gather`: while an ack frame is unanswered the next acks wait and are merged; what
-     * stands behind them waits too, for order.
+     * The next frame to send, or null. `wait`: not while another one is unanswered; acks are merged meanwhile, and a command
+     * that the server has to refuse for the moment is not passed by those that come after it.
      */
-    next(gather: boolean): ClientFrame | null {
+    next(wait: boolean): ClientFrame | null {
       const first = entries.find(({ sentAs }) => sentAs === null);
-      if (first === undefined) return null;
-      if (first.command.kind === 'ack') return gather && openAck !== null ? null : nextAcks(++lastId);
-      first.sentAs = ++lastId;
-      first.beats = 0;
+      if (first === undefined || (wait && openId !== null)) return null;
+      openId = ++lastId;
+      if (first.command.kind === 'ack') return nextAcks(entries, lastId);
+      first.sentAs = lastId;
       return frameOf(first.command, lastId);
     },
 
-    /** An answer: takes out what it confirms. An ack that has grown since it was sent stays. */
-    answered(frame: Acked): Answered[] {
-      const statuses = new Map(frame.items.map((item) => [item.conv, item.status]));
-      return take(frame.id).map((command, i) => {
-        if (command.kind === 'read_all') {
-          for (const head of command.heads) if (statuses.get(head.conv) === 'stale') add(head); // [AK8]
-          return { command, status: undefined };
-        }
-        const item = frame.items[i];
-        return { command, status: item?.conv === command.conv ? item.status : statuses.get(command.conv) };
+    /** An answer. An ack that has grown since it was sent is sent again. */
+    answered({ id, items, sync_version: syncVersion }: Acked): Answered[] {
+      const answered = sentIn(id);
+      unsend(id);
+      return answered.map((entry) => {
+        const { command } = entry;
+        entry.sentAs = id;
+        entry.doneAt = syncVersion;
+        const statusOf = (conv: string) => items.find((item) => item.conv === conv)?.status;
+        ackHeads(entry, (conv) => statusOf(conv) === 'stale');
+        return { command, status: 'conv' in command ? statusOf(command.conv) : undefined };
       });
+    },
+
+    /** What is confirmed and seen is done with. */
+    settle(syncVersion: number): void {
+      keep(({ doneAt }) => doneAt === null || doneAt > syncVersion);
     },
 
     /** The server will not do it: answers what is given up. Acks that shared the frame are tried one by one. */
     refused(id: number, code: string): Command[] {
-      const refused = entries.filter(({ sentAs }) => sentAs === id);
-      if (refused.length > 1) {
-        for (const entry of refused) entry.alone = true;
-        postponed(id);
-        return [];
-      }
-      return take(id).filter((command) => {
-        if (command.kind !== 'read_all' || code !== 'stale_cursor') return true;
-        command.heads.forEach(add); // [AK8] another epoch: the heads still say what was seen
-        return false;
-      });
+      const refused = sentIn(id);
+      unsend(id);
+      for (const entry of refused) entry.alone = true;
+      const [only] = refused;
+      if (only === undefined || refused.length > 1) return [];
+      const staysTrue = code === 'stale_cursor' && only.command.kind === 'read_all';
+      // Another epoch: the heads still say what was seen.
+      if (staysTrue) ackHeads(only, () => true);
+      keep((entry) => entry !== only);
+      return staysTrue ? [] : [only.command];
     },
 
-    /** A heartbeat came. */
+    /** A heartbeat came. When the answers are long overdue everything is sent again, in order. */
     beat(): void {
-      for (const { sentAs } of entries.filter((entry) => entry.sentAs !== null && ++entry.beats >= BEATS_MAX)) {
-        if (sentAs !== null) postponed(sentAs);
-      }
+      const open = entries.some(({ sentAs, doneAt }) => sentAs !== null && doneAt === null);
+      if (open && ++beats >= BEATS_MAX) unsend();
     },
 
-    /** The socket is gone, and with it the answers. */
-    unsend(): void {
-      openAck = null;
-      for (const entry of entries) entry.sentAs = null;
-    },
-
-    clear(): void {
-      entries = [];
-      byConv = null;
-    },
+    clear: () => keep(() => false),
   };
+}
+
+/** One frame of the acks that stand first, within the limits of a frame. */
+function nextAcks(entries: readonly Entry[], id: number): ClientFrame {
+  const items = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (entry.sentAs !== null) continue;
+    if (entry.command.kind !== 'ack' || (entry.alone && items.length > 0)) break;
+    const item = ackItemOf(entry.command);
+    bytes += utf8Length(JSON.stringify(item)) + 1;
+    if (items.length === ACK_ITEMS_MAX || bytes > ITEM_BYTES_MAX) break;
+    items.push(item);
+    entry.sentAs = id;
+    if (entry.alone) break;
+  }
+  return { t: 'ack', id, items };
 }
 
 /** The waiting command that a new one can be merged into without changing the order of anything else. */
@@ -170,26 +175,24 @@ function twinOf(entries: readonly Entry[], command: Command): Entry | undefined 
       other.kind === 'ack' && other.conv === command.conv && other.readEpoch === command.readEpoch;
     return entries.find((entry) => same(entry.command));
   }
-  // "Read all" touches every conversation, so nothing is merged across it.
+  // Each mark names the epoch that the one before it made. "Read all" touches every conversation: nothing is merged across it.
+  if (command.kind === 'mark') return undefined;
   const touches = ({ command: other }: Entry) =>
     command.kind === 'read_all' || other.kind === 'read_all' || other.conv === command.conv;
   const last = entries.findLast(touches);
-  return last?.sentAs === null && sameShape(last.command, command) ? last : undefined;
-}
-
-/** The flag and the place of a mark are two things. */
-function sameShape(a: Command, b: Command): boolean {
-  if (a.kind === 'mark' && b.kind === 'mark') return (a.fromSeq === undefined) === (b.fromSeq === undefined);
-  return a.kind === b.kind;
+  return last?.sentAs === null && last.command.kind === command.kind ? last : undefined;
 }
 
 /** Null: the newer one adds nothing. */
 function mergedCommand(older: Command, newer: Command): Command | null {
   if (older.kind === 'ack' && newer.kind === 'ack') return newer.seq > older.seq ? newer : null;
-  // The first mark raises the epoch that the second one names, so the two go out as one at the first one's epoch.
-  if (older.kind === 'mark' && newer.kind === 'mark') return { ...newer, readEpoch: older.readEpoch };
   if (older.kind === 'prefs' && newer.kind === 'prefs') {
     return { ...newer, muted: newer.muted ?? older.muted, hidden: newer.hidden ?? older.hidden };
+  }
+  if (older.kind === 'read_all' && newer.kind === 'read_all') {
+    // What the first one reads already is not among the heads of the second.
+    const heads = new Map([...older.heads, ...newer.heads].map((head) => [head.conv, head]));
+    return { ...newer, heads: [...heads.values()] };
   }
   return newer;
 }

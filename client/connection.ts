@@ -79,7 +79,6 @@ export function createConnection(options: ConnectionOptions, handler: Connection
     session = openSession(options, {
       hello: () => ({ t: 'hello', token, attempt, ...handler.hello() }),
       frame(frame) {
-        if (frame.t === 'welcome') dialer.greeted();
         if ('expires_at' in frame) dialer.tokenLasts(frame.expires_at);
         if (frame.t === 'auth_ok') handler.tokenRenewed(frame.expires_at);
         else handler.frame(frame);

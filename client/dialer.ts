@@ -63,7 +63,6 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
     now,
     after,
     cancel,
-    greeted: () => backoff.greeted(),
     steady: () => backoff.reset(),
     tokenLasts: (expiresAtMs: number) => tokens.lasts(expiresAtMs),
 
@@ -79,8 +78,7 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
     /** Comes back as the end of the last session says, not before `minMs`; false: not at all. */
     afterEnd(end: SocketEnd, minMs: number): boolean {
       const next = backoff.afterEnd(end);
-      if (next === null) return false;
-      if (next.newToken) tokens.refused();
+      if (next === null || (next.newToken && !tokens.refused())) return false;
       after(Math.max(minMs, next.delayMs), next.bySchedule);
       return true;
     },

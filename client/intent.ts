@@ -2,17 +2,17 @@
 // command means the same.
 import { utf8Length } from '../protocol/schema.ts';
 import type { ClientState } from '../protocol/client-state.ts';
-import { isListed } from '../protocol/digest.ts';
-import type { Row } from '../protocol/server-frames.ts';
 import type { AckCommand, Command } from './command.ts';
 import { ID_BYTES_MAX } from './limits.ts';
+import { isUnread } from './overlay.ts';
+import type { ShownRow } from './overlay.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
 /** [CN8] The head of a capped row is not kept up to date on devices; the server clamps this to it. */
 const END_OF_CAPPED = Number.MAX_SAFE_INTEGER;
 
 /** Null: there is nothing to say. `row` is the row as shown, pending commands included. */
-export function readIntent(conv: string, row: Row | undefined, upTo: number | undefined): AckCommand | null {
+export function readIntent(conv: string, row: ShownRow | undefined, upTo: number | undefined): AckCommand | null {
   checkId('conv', conv);
   checkSeq('upTo', upTo, 0);
   if (row === undefined) {
@@ -20,24 +20,28 @@ export function readIntent(conv: string, row: Row | undefined, upTo: number | un
     return { kind: 'ack', conv, seq: upTo };
   }
   const seq = upTo ?? (row.capped === true ? END_OF_CAPPED : row.head_seq);
-  const nothingNew = seq <= row.read_seq && row.unread === 0 && row.marked !== true;
-  return nothingNew ? null : { kind: 'ack', conv, seq, readEpoch: row.read_epoch };
+  return seq <= row.read_seq && !isUnread(row) ? null : { kind: 'ack', conv, seq, readEpoch: row.read_epoch };
 }
 
-export function unreadIntent(conv: string, row: Row | undefined, fromSeq: number | undefined): Command | null {
+/** What is marked already is not marked again: each mark has to raise the read_epoch, or acks given after it could pass it. */
+export function unreadIntent(conv: string, row: ShownRow | undefined, fromSeq: number | undefined): Command | null {
   checkId('conv', conv);
   checkSeq('fromSeq', fromSeq, 1);
   if (fromSeq === undefined && row?.marked === true) return null;
   return { kind: 'mark', conv, fromSeq, readEpoch: row?.read_epoch };
 }
 
-export function prefsIntent(conv: string, row: Row | undefined, prefs: { muted?: boolean; hidden?: boolean }): Command {
+export function prefsIntent(
+  conv: string,
+  row: ShownRow | undefined,
+  prefs: { muted?: boolean; hidden?: boolean },
+): Command {
   checkId('conv', conv);
   return { kind: 'prefs', conv, ...prefs, heldHead: row?.head_seq ?? 0 };
 }
 
 /** [LC3] A client names what it holds: a message that it has not heard of is not deleted unseen. */
-export function clearIntent(conv: string, row: Row | undefined, upTo: number | undefined): Command {
+export function clearIntent(conv: string, row: ShownRow | undefined, upTo: number | undefined): Command {
   checkId('conv', conv);
   checkSeq('upTo', upTo, 0);
   if (row === undefined && upTo === undefined) throw notHeld();
@@ -45,11 +49,11 @@ export function clearIntent(conv: string, row: Row | undefined, upTo: number | u
 }
 
 /** [AK8] `rows`: as shown. */
-export function readAllIntent(state: ClientState, rows: Iterable<Row>): Command | null {
+export function readAllIntent(state: ClientState, rows: Iterable<ShownRow>): Command | null {
   if (state.epoch === null) throw new TidemarkError('not_synced', 'nothing is held yet that could be read');
   const heads: AckCommand[] = [];
   for (const row of rows) {
-    if (!isListed(row) || (row.unread === 0 && row.marked !== true)) continue;
+    if (row.gone === true || !isUnread(row)) continue;
     heads.push({ kind: 'ack', conv: row.conv, seq: row.head_seq, readEpoch: row.read_epoch });
   }
   return heads.length === 0 ? null : { kind: 'read_all', epoch: state.epoch, syncVersion: state.syncVersion, heads };

@@ -6,12 +6,20 @@
 import type { Row } from '../protocol/server-frames.ts';
 import type { Command } from './command.ts';
 
+/** `uncounted`: unread again from some message on; how many those are the server has yet to say. */
+export type ShownRow = Row & { uncounted?: boolean };
+
 /** The same object when no command changes anything. */
-export function overlaid(row: Row, commands: readonly Command[]): Row {
+export function overlaid(row: Row, commands: readonly Command[]): ShownRow {
   return commands.reduce(withEffect, row);
 }
 
-function withEffect(row: Row, command: Command): Row {
+/** Whether there is anything to read. */
+export function isUnread(row: ShownRow): boolean {
+  return row.unread > 0 || row.marked === true || row.uncounted === true;
+}
+
+function withEffect(row: ShownRow, command: Command): ShownRow {
   switch (command.kind) {
     case 'ack':
       return withAck(row, command.seq, command.readEpoch);
@@ -30,23 +38,21 @@ function withEffect(row: Row, command: Command): Row {
   }
 }
 
-function withAck(row: Row, seq: number, readEpoch: number | undefined): Row {
+function withAck(row: ShownRow, seq: number, readEpoch: number | undefined): ShownRow {
   if (readEpoch !== undefined && readEpoch !== row.read_epoch) return row;
   const toEnd = seq >= row.head_seq;
   if (seq <= row.read_seq && !(toEnd && row.marked === true)) return row;
   const readSeq = Math.max(row.read_seq, Math.min(seq, row.head_seq));
-  const read: Row = { ...row, read_seq: readSeq, marked: false };
+  const read = { ...row, read_seq: readSeq, marked: false };
   if (row.floor_seq !== undefined) read.floor_seq = Math.max(row.floor_seq, readSeq);
-  return toEnd ? { ...read, unread: 0, mentions: 0, capped: false } : read;
+  return toEnd ? { ...read, unread: 0, mentions: 0, capped: false, uncounted: false } : read;
 }
 
-function withMark(row: Row, fromSeq: number | undefined, readEpoch: number | undefined): Row {
+function withMark(row: ShownRow, fromSeq: number | undefined, readEpoch: number | undefined): ShownRow {
   if (readEpoch !== undefined && readEpoch !== row.read_epoch) return row;
   const next = { ...row, read_epoch: row.read_epoch + 1 };
   if (fromSeq === undefined) return row.marked === true ? row : { ...next, marked: true };
-  const floorSeq = row.floor_seq ?? row.read_seq;
   // A floor above the watermark comes from a join, a clear or a purge, which a mark does not go below.
-  const lowest = floorSeq > row.read_seq ? floorSeq : 0;
-  const { floor_seq: _, ...marked } = { ...next, read_seq: Math.max(lowest, fromSeq - 1) };
-  return marked;
+  const fixed = row.floor_seq !== undefined && row.floor_seq > row.read_seq ? row.floor_seq : 0;
+  return { ...next, uncounted: true, read_seq: fromSeq - 1, floor_seq: Math.max(fixed, fromSeq - 1) };
 }

@@ -3,6 +3,7 @@
 import type { ClientFrame } from '../protocol/client-frames.ts';
 import { initialState, reconnect, reduce, requestSync, restoredState } from '../protocol/client-state.ts';
 import type { ClientState, HelloFields, SyncCause } from '../protocol/client-state.ts';
+import { parseDigest } from '../protocol/digest.ts';
 import type { ServerFrame } from '../protocol/server-frames.ts';
 import type { ClientClock } from './ports.ts';
 import type { StateEvent } from './transitions.ts';
@@ -36,6 +37,15 @@ export function createReplica(clock: ClientClock, handler: ReplicaHandler) {
   function meaning(): StateEvent {
     if (state.snapshot !== null || state.catchup !== null) return 'welcomed';
     return state.sync === 'idle' ? 'verified' : 'doubted';
+  }
+
+  function mayBeShown(frame: ServerFrame): boolean {
+    if (state.rows === shown.rows || state.repairs > RUNGS) return true;
+    if ('digest' in frame && frame.sync_version === state.syncVersion) {
+      return parseDigest(frame.digest) === state.own.digest;
+    }
+    // Deltas that came between the pages are newer than the last page: then the reducer has compared with theirs.
+    return frame.t === 'snapshot' && state.snapshot === null && state.repairs === 0 && state.sync === 'idle';
   }
 
   function sync(): void {
@@ -73,7 +83,7 @@ export function createReplica(clock: ClientClock, handler: ReplicaHandler) {
     receive(frame: ServerFrame): StateEvent {
       const step = reduce(state, frame);
       state = step.state;
-      if (state.repairs === 0 || state.repairs > RUNGS) shown = state;
+      if (mayBeShown(frame)) shown = state;
       for (const { cause, delayMs } of step.actions) {
         handler.repairing({ cause, rung: state.repairs, delayMs });
         syncAfter(delayMs);

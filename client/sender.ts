@@ -1,5 +1,5 @@
-// When commands go out: at once, in order, and never more ack frames than needed. While one is unanswered the next acks
-// gather; nothing waits when the line is idle.
+// When commands go out: at once while the line is idle, else after the answer to the frame before, or when that is overdue.
+// Acks wait meanwhile, so there are never more frames than needed.
 import type { ClientFrame } from '../protocol/client-frames.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import type { ErrorFrame } from '../protocol/server-frames.ts';
@@ -9,8 +9,8 @@ import type { ClientClock } from './ports.ts';
 /** The codes with `retry` in the protocol's table of error codes, which would weigh too much here. */
 export const RETRYABLE: readonly string[] = ['rate_limited', 'unavailable', 'internal'] satisfies ErrorCode[];
 
-/** Acks wait so long at most for the answer to the ones before. */
-const GATHER_MS_MAX = 1_000;
+/** A command waits so long at most for the answer to the one before: an answer may take long, and the app may be closed. */
+const WAIT_MS_MAX = 1_000;
 const RETRY_MS_DEFAULT = 1_000;
 
 export interface Line {
@@ -22,21 +22,29 @@ export interface Line {
 export function createSender(queue: CommandQueue, clock: ClientClock, line: Line) {
   let holdUntil = 0;
   let cancelNext: (() => void) | null = null;
-  let cancelGather: (() => void) | null = null;
+  let cancelWait: (() => void) | null = null;
 
-  /** `gather`: acks wait while others are unanswered. */
-  function flush(gather: boolean): void {
+  /** `wait`: for the answer to the frame before. */
+  function flush(wait: boolean): void {
     if (!line.greeted()) return undefined;
     const holdMs = holdUntil - clock.nowMs();
     if (holdMs > 0) return after(holdMs);
-    for (let frame = queue.next(gather); frame !== null; frame = queue.next(gather)) line.send(frame);
+    for (let frame = queue.next(wait); frame !== null; frame = queue.next(wait)) {
+      line.send(frame);
+      stopWaiting();
+    }
     if (queue.waiting()) {
-      cancelGather ??= clock.after(GATHER_MS_MAX, () => {
-        cancelGather = null;
+      cancelWait ??= clock.after(WAIT_MS_MAX, () => {
+        cancelWait = null;
         flush(false);
       });
     }
     return undefined;
+  }
+
+  function stopWaiting(): void {
+    cancelWait?.();
+    cancelWait = null;
   }
 
   function after(delayMs: number): void {
@@ -62,8 +70,8 @@ export function createSender(queue: CommandQueue, clock: ClientClock, line: Line
     /** The socket is gone: nothing is sent, and nothing is known of the next one. */
     stop(): void {
       cancelNext?.();
-      cancelGather?.();
-      cancelNext = cancelGather = null;
+      cancelNext = null;
+      stopWaiting();
       holdUntil = 0;
     },
   };

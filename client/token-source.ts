@@ -16,6 +16,8 @@ export interface TokenUse {
 
 /** A callback that never answers must not keep the client from trying again. */
 const ANSWER_MS_MAX = 30_000;
+/** New tokens refused so often in a row mean that none will be taken. */
+const REFUSED_MAX = 2;
 /** A token is renewed when this part of its life is over, give or take 10 %, so that clients do not come all at once. */
 const REFRESH_AT = 0.8;
 const REFRESH_SPREAD = 0.2;
@@ -27,6 +29,9 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
   const backoff = createBackoff(random);
   let held: string | null = null;
   let expiresAt = Infinity;
+  /** The token in use was fetched for this connection, and no server has taken it yet. */
+  let untried = false;
+  let refusals = 0;
   let asking: Promise<string | null> | null = null;
   let pauseMs = PAUSE_MS_MIN;
   let cancelRefresh = () => {};
@@ -78,23 +83,29 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
   return {
     /** The held token while it lasts, else a new one. Reconnecting must not become a storm on the app's token endpoint. */
     async forConnection(): Promise<string | null> {
-      if (held !== null && clock.nowMs() < expiresAt) return held;
+      untried = held === null || clock.nowMs() >= expiresAt;
+      if (!untried) return held;
       return ask(held === null ? 'connect' : 'expired');
     },
 
-    /** The server will not take the held token again. */
-    refused(): void {
+    /** The server does not take the held token (any more); false: nor would it take another. */
+    refused(): boolean {
       expiresAt = 0;
+      if (untried) refusals++;
+      return refusals < REFUSED_MAX;
     },
 
     /** The next connection may be another user's. */
     forget(): void {
       held = null;
+      refusals = 0;
     },
 
     /** The server said until when the token in use is good: the next one is fetched before that, while a socket stands. */
     lasts(expiresAtMs: number): void {
       expiresAt = expiresAtMs;
+      untried = false;
+      refusals = 0;
       const wantedMs = (expiresAtMs - clock.nowMs()) * REFRESH_AT * (1 + REFRESH_SPREAD * (random() - 0.5));
       const delayMs = Math.max(wantedMs, pauseMs);
       pauseMs = wantedMs < pauseMs ? Math.min(PAUSE_MS_MAX, pauseMs * 2) : PAUSE_MS_MIN;

@@ -4,6 +4,7 @@ import { noSums, withRow } from '../protocol/row-sums.ts';
 import type { Row } from '../protocol/server-frames.ts';
 import type { Command } from './command.ts';
 import { overlaid } from './overlay.ts';
+import type { ShownRow } from './overlay.ts';
 
 /** A conversation as shown. The object stays the same for as long as nothing of it changes. */
 export interface Conversation {
@@ -18,7 +19,7 @@ export interface Conversation {
   /** A countable message of somebody else above this seq is unread. */
   readonly floorSeq: number;
   readonly muted: boolean;
-  /** Marked as unread by the user; adds nothing to the totals. */
+  /** Marked as unread by the user; adds nothing to the totals. Also until the server has counted from where it was marked. */
   readonly marked: boolean;
   /** Not in the list and not in the totals. */
   readonly hidden: boolean;
@@ -46,7 +47,7 @@ export function createView() {
   const shownRow = (row: Row) => overlaid(row, effects.get(row.conv) ?? []);
 
   /** Whether it looks different now. */
-  function show(conv: string, row: Row): boolean {
+  function show(conv: string, row: ShownRow): boolean {
     if (row.gone === true) return conversations.delete(conv);
     const held = conversations.get(conv);
     const next = conversationOf(row);
@@ -64,12 +65,12 @@ export function createView() {
     totals: () => totals,
 
     /** The row as shown, for a command that is about to be made of it. */
-    row(conv: string): Row | undefined {
+    row(conv: string): ShownRow | undefined {
       const row = rows.get(conv);
       return row && shownRow(row);
     },
 
-    rows: (): Row[] => [...rows.values()].map(shownRow),
+    rows: (): ShownRow[] => [...rows.values()].map(shownRow),
 
     /** Takes a new state and new commands; answers the conversations that look different now. */
     update(state: ClientState, nextEffects: Effects): string[] {
@@ -103,7 +104,7 @@ export function createView() {
 /** What a row adds to the three totals. */
 const weigh = (row: Row): Totals => withRow(noSums, row);
 
-function conversationOf(row: Row): Conversation {
+function conversationOf(row: ShownRow): Conversation {
   return Object.freeze({
     conv: row.conv,
     unread: row.unread,
@@ -113,7 +114,7 @@ function conversationOf(row: Row): Conversation {
     headSeq: row.head_seq,
     floorSeq: row.floor_seq ?? row.read_seq,
     muted: row.muted === true,
-    marked: row.marked === true,
+    marked: row.marked === true || row.uncounted === true,
     hidden: row.hidden === true,
     capped: row.capped === true,
   });
