@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,6 +17,8 @@ const READY_WITHIN_MS = 30_000;
 const RETRY_MS = 100;
 /** A request that is not answered within this is sent again. */
 const REQUEST_MS_MAX = 30_000;
+const PORT_MIN = 16_384;
+const PORT_MAX = 32_767;
 const TOKEN_SECONDS = 24 * 3600;
 
 export class Target {
@@ -98,7 +101,7 @@ class ServerProcess {
   readonly #program: string;
   readonly #keys: Keys;
   readonly #dataDir = mkdtempSync(path.join(tmpdir(), 'tidemark-replay-'));
-  #port = '0';
+  #port: string | null = null;
   #child: ChildProcess | null = null;
 
   constructor(program: string, keys: Keys) {
@@ -107,6 +110,7 @@ class ServerProcess {
   }
 
   async start(): Promise<string> {
+    this.#port ??= await freePort();
     const child = spawn(process.execPath, [this.#program], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
@@ -119,7 +123,7 @@ class ServerProcess {
       },
     });
     this.#child = child;
-    const url = await new Promise<string>((resolve, reject) => {
+    return new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`not ready within ${READY_WITHIN_MS} ms`)), READY_WITHIN_MS);
       child.once('exit', (code, signal) =>
         reject(new Error(`the server ended with ${code ?? signal} before it was ready`)),
@@ -131,8 +135,6 @@ class ServerProcess {
         resolve(said);
       });
     });
-    this.#port = new URL(url).port;
-    return url;
   }
 
   async kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
@@ -144,6 +146,25 @@ class ServerProcess {
 
   removeData(): void {
     rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A free port below those that systems give to outgoing connections: while the server is down, a device that dials a port of that
+ * range can be given the very same one, which connects it to itself and keeps the server from coming back.
+ */
+async function freePort(): Promise<string> {
+  for (;;) {
+    const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN));
+    const server = createServer();
+    try {
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+      return String(port);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    } finally {
+      server.close();
+    }
   }
 }
 
