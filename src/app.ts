@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { jsonCodec } from '../protocol/index.ts';
 import { msgpackCodec } from '../protocol/codec-msgpack.ts';
@@ -49,6 +50,14 @@ export interface AppOverrides {
   readonly truth?: Truth;
   readonly state?: StateStore;
   readonly wakeup?: Wakeup;
+  /** What answers HTTP requests in front of the API, and asks it for all that is not its own. */
+  readonly front?: (parts: FrontParts) => RequestListener;
+}
+
+export interface FrontParts {
+  readonly services: Services;
+  readonly tokens: UserTokens;
+  readonly api: RequestListener;
 }
 
 /** How many of the largest bodies may be in memory at once. */
@@ -96,7 +105,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
       await stores.truth.ping();
     },
   });
-  const http = createHttpServer(api, clock);
+  const http = createHttpServer(overrides.front?.({ services, tokens, api }) ?? api, clock);
   const gateway = createGateway({
     services,
     verifyToken: (text) => tokens.verify(text),

@@ -177,6 +177,12 @@ export const options = {
     3650 * DAY_MS,
     'How long an event_id is remembered.',
   ),
+  demo: oneOf(
+    'TIDEMARK_DEMO',
+    'auto',
+    ['auto', 'on', 'off'],
+    'The page under /demo, for the machine that the server runs on: auto has it where TIDEMARK_HOST lets nobody else in.',
+  ),
   metricsOpen: flag('TIDEMARK_METRICS_OPEN', false, 'Answer GET /metrics without an API key.'),
   logLevel: oneOf(
     'TIDEMARK_LOG_LEVEL',
@@ -236,12 +242,20 @@ export function weakKeys(config: Config): string[] {
   });
 }
 
+/** The demo hands out tokens, so it is only there where nobody else can reach the server. */
+export function hasDemo({ demo, host }: Config): boolean {
+  return demo !== 'off' && LOOPBACK.test(host);
+}
+
 function contradictions(config: Config): string[] {
   const faults: string[] = [];
   if (!LOOPBACK.test(config.host)) {
     for (const env of weakKeys(config)) {
       faults.push(`${env} must have at least ${KEY_BYTES_MIN} bytes, since TIDEMARK_HOST lets others reach the server`);
     }
+  }
+  if (config.demo === 'on' && !hasDemo(config)) {
+    faults.push(`TIDEMARK_DEMO is on, but TIDEMARK_HOST lets others reach the server`);
   }
   for (const key of ['mysqlUrl', 'redisUrl'] as const) {
     if (config[key] !== null) faults.push(`${options[key].env} is set, but this version has the embedded store only`);

@@ -1,5 +1,6 @@
+import { createDemoApp } from '../demo/server/demo-app.ts';
 import { type App, createApp } from './app.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, hasDemo, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 
 /** The process: environment in, signals, exit codes. Nothing else touches it. */
@@ -20,7 +21,7 @@ export async function main(): Promise<void> {
     process.exit(EXIT_FAILED);
   });
   try {
-    const app = await createApp(config, { log });
+    const app = await (hasDemo(config) ? createDemoApp : createApp)(config, { log });
     stopOnSignals(app, log);
     const { url } = await app.start();
     // Always said, whatever the level: whoever starts the server waits for this line.

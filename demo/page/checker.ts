@@ -1,0 +1,74 @@
+// Runs the checks whenever something has moved and it has become quiet.
+import { compare, type Verdict } from './checks.ts';
+import { demoServer, Unreachable } from './demo-server.ts';
+import type { Device } from './device.ts';
+
+export interface Tally {
+  readonly checks: number;
+  readonly wrong: number;
+  readonly level: number;
+  readonly of: number;
+}
+
+export interface CheckerEvents {
+  tally(tally: Tally): void;
+  wrong(what: string): void;
+  fault(error: unknown): void;
+}
+
+const QUIET_MS = 60;
+/** While it never becomes quiet. */
+const PATIENCE_MS = 500;
+/** Devices that have not caught up are looked at again. */
+const AGAIN_MS = 400;
+
+export function startChecker(devices: readonly Device[], events: CheckerEvents): void {
+  let checks = 0;
+  let wrong = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let movedAtMs: number | null = null;
+  let isRunning = false;
+
+  function moved(): void {
+    const nowMs = performance.now();
+    movedAtMs ??= nowMs;
+    if (isRunning) return;
+    schedule(Math.min(QUIET_MS, Math.max(0, movedAtMs + PATIENCE_MS - nowMs)));
+  }
+
+  function schedule(delayMs: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => void run(), delayMs);
+  }
+
+  async function run(): Promise<void> {
+    movedAtMs = null;
+    // With nobody there is nothing to compare, and while the server restarts nobody to ask.
+    if (live().length === 0) return;
+    isRunning = true;
+    try {
+      const verdict = compare(devices, await demoServer.standing());
+      count(verdict);
+      if (verdict.level < live().length) schedule(AGAIN_MS);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) events.fault(error);
+    } finally {
+      isRunning = false;
+    }
+    if (movedAtMs !== null) moved();
+  }
+
+  const live = () => devices.filter(({ client }) => client.state === 'live');
+
+  function count(verdict: Verdict): void {
+    checks += verdict.checks;
+    wrong += verdict.wrong.length;
+    for (const what of verdict.wrong) events.wrong(what);
+    events.tally({ checks, wrong, level: verdict.level, of: devices.length });
+  }
+
+  for (const device of devices) {
+    device.onMove(moved);
+    device.client.on('state', moved);
+  }
+}
