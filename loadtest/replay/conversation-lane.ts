@@ -1,5 +1,5 @@
 /** The events of one conversation, in their order: while one request is under way the next gathers. */
-import type { Target } from './target.ts';
+import type { Target } from '../target.ts';
 import type { TraceEvent } from './trace.ts';
 
 export interface LaneOptions {

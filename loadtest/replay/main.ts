@@ -5,16 +5,16 @@
  * at each checkpoint what every connected device shows, and what GET answers for everybody else, with the expected numbers.
  * Exit 0: not one wrong number. 1: something was wrong (the first ten are named). 2: it could not be played.
  */
-import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { randomOf } from '../random.ts';
+import { printTable } from '../table.ts';
+import { Target } from '../target.ts';
 import { check } from './checkpoint.ts';
 import { Latency } from './latency.ts';
 import { Player } from './player.ts';
-import { Progress, printTable } from './report.ts';
-import { Target } from './target.ts';
+import { Progress } from './progress.ts';
 import { readCheckpoints, readSteps } from './trace.ts';
 
-const SERVER = path.join(import.meta.dirname, '../../src/main.ts');
 const NAMED_MAX = 10;
 
 interface Options {
@@ -65,8 +65,8 @@ async function main(options: Options): Promise<boolean> {
   const end = checkpoints.at(-1)?.at ?? 0;
   const target =
     options.url === undefined
-      ? await Target.start(SERVER)
-      : Target.at(options.url, { apiKey: options.apiKey ?? '', tokenSecret: options.tokenSecret ?? '' });
+      ? await Target.start()
+      : Target.at([options.url], { apiKey: options.apiKey ?? '', tokenSecret: options.tokenSecret ?? '' });
   const progress = new Progress(end);
   const latency = new Latency();
   const player = new Player({
@@ -154,12 +154,8 @@ async function main(options: Options): Promise<boolean> {
 
 /** Moments of the trace at which the server is killed, the same for the same seed. */
 function momentsOf(count: number, seed: number, end: number): number[] {
-  let state = seed >>> 0;
-  const fraction = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-  return Array.from({ length: count }, () => Math.floor(fraction() * end)).toSorted((a, b) => a - b);
+  const random = randomOf(seed);
+  return Array.from({ length: count }, () => Math.floor(random.fraction() * end)).toSorted((a, b) => a - b);
 }
 
 try {

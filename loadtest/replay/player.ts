@@ -2,10 +2,11 @@
  * Plays a trace. What has to happen in order does: the events of one conversation, the acts of one device, an ack after the message
  * that it names, and acks of somebody before that person's next joining or leaving. Everything else overlaps, as it would in life.
  */
+import type { ServerFrame } from '../../protocol/index.ts';
+import { Device } from '../device.ts';
+import type { Target } from '../target.ts';
 import { ConversationLane } from './conversation-lane.ts';
-import { Device } from './device.ts';
 import type { Latency } from './latency.ts';
-import type { Target } from './target.ts';
 import type { TraceEvent, TracePrefs, TracePresence, TraceRead, TraceStep } from './trace.ts';
 
 export interface PlayerOptions {
@@ -196,8 +197,11 @@ export class Player {
     if (held) return held;
     const { target, latency } = this.#options;
     // Half of them on each codec.
-    const binary = this.#devices.size % 2 === 1;
-    const device = new Device({ target, user, device: name, binary, onRow: (row) => latency.shown(key, row) });
+    const place = this.#devices.size;
+    const onFrame = (frame: ServerFrame): void => {
+      if (frame.t === 'delta') for (const row of frame.rows) latency.shown(key, row);
+    };
+    const device = new Device({ target, user, device: name, binary: place % 2 === 1, place, onFrame });
     this.#devices.set(key, device);
     return device;
   }

@@ -1,4 +1,4 @@
-/** What the person at the terminal sees: a bar while it runs, plain lines where there is no terminal, a table at the end. */
+/** What the person at the terminal sees: a bar while it runs, plain lines where there is no terminal. */
 const BAR_WIDTH = 30;
 const SHOW_EVERY_MS = 100;
 const PLAIN_EVERY = 0.1;
@@ -40,9 +40,4 @@ export class Progress {
     const bar = `${'█'.repeat(filled)}${'·'.repeat(BAR_WIDTH - filled)}`;
     return `${bar} ${(done * 100).toFixed(0).padStart(3)} %  ${events} events  about ${leftS.toFixed(0)} s left `;
   }
-}
-
-export function printTable(figures: Readonly<Record<string, string | number>>): void {
-  const width = Math.max(...Object.keys(figures).map((name) => name.length));
-  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(width)}  ${String(value)}`);
 }

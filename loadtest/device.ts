@@ -1,8 +1,8 @@
 /** One device of one user over a real socket: the client reducer, an ack queue, and nothing clever. */
 import { WebSocket } from 'ws';
-import { initialState, jsonCodec, reconnect, reduce, requestSync } from '../../protocol/index.ts';
-import type { AckedItem, Action, ClientFrame, ClientState, Codec, Row, ServerFrame } from '../../protocol/index.ts';
-import { msgpackCodec } from '../../protocol/codec-msgpack.ts';
+import { initialState, jsonCodec, reconnect, reduce, requestSync } from '../protocol/index.ts';
+import type { AckedItem, Action, ClientFrame, ClientState, Codec, ServerFrame } from '../protocol/index.ts';
+import { msgpackCodec } from '../protocol/codec-msgpack.ts';
 import type { Target } from './target.ts';
 
 export interface DeviceOptions {
@@ -10,8 +10,10 @@ export interface DeviceOptions {
   readonly user: string;
   readonly device: string;
   readonly binary: boolean;
-  /** Every row that a frame brought, as it arrived. */
-  readonly onRow: (row: Row) => void;
+  /** Where there are several gateways: devices of one place begin at the same one, and each goes to the next when it comes back. */
+  readonly place: number;
+  /** Every frame, as soon as it has been taken over. */
+  readonly onFrame: (frame: ServerFrame) => void;
 }
 
 const RECONNECT_MS_MIN = 50;
@@ -34,13 +36,16 @@ export class Device {
   #wanted = false;
   #greeted = false;
   #attempt = 0;
+  /** Told by the server: when to come back. */
+  #retryMs: number | null = null;
   #nextId = 1;
   /** Highest seq a conversation; kept until acked, over any number of sockets (AK4). */
   readonly #acks = new Map<string, PendingAck>();
   readonly #sent = new Map<number, { conv: string; seq: number }[]>();
   #flushing = false;
   #wake: (() => void)[] = [];
-  readonly counts = { pushes: 0, acks: 0, reconnects: 0, syncs: 0 };
+  /** `failed`: sockets that ended before they were greeted. */
+  readonly counts = { pushes: 0, acks: 0, reconnects: 0, syncs: 0, failed: 0 };
 
   constructor(options: DeviceOptions) {
     this.#options = options;
@@ -65,6 +70,12 @@ export class Device {
   connect(): void {
     this.#wanted = true;
     this.#dial();
+  }
+
+  /** The link breaks without a word, and the device dials again after `comesBackAfterMs`. */
+  cut(comesBackAfterMs: number): void {
+    this.#retryMs = comesBackAfterMs;
+    this.#socket?.terminate();
   }
 
   /** Answers when everything acked is confirmed and the socket is closed. */
@@ -122,8 +133,8 @@ export class Device {
   }
 
   #dial(): void {
-    const { target, user, device } = this.#options;
-    const socket = new WebSocket(`${target.url.replace(/^http/, 'ws')}/v1/ws`, [this.#codec.subprotocol], {
+    const { target, user, device, place } = this.#options;
+    const socket = new WebSocket(target.socketUrl(place + this.#attempt), [this.#codec.subprotocol], {
       perMessageDeflate: false,
     });
     this.#socket = socket;
@@ -141,12 +152,14 @@ export class Device {
 
   #closed(): void {
     this.#socket = null;
+    if (!this.#greeted) this.counts.failed++;
     this.#greeted = false;
     this.#sent.clear();
     this.#notify();
     if (!this.#wanted) return;
     this.counts.reconnects++;
-    const waitMs = RECONNECT_MS_MIN + Math.random() * (RECONNECT_MS_MAX - RECONNECT_MS_MIN);
+    const waitMs = this.#retryMs ?? RECONNECT_MS_MIN + Math.random() * (RECONNECT_MS_MAX - RECONNECT_MS_MIN);
+    this.#retryMs = null;
     setTimeout(() => {
       if (this.#wanted && !this.#socket) this.#dial();
     }, waitMs);
@@ -164,6 +177,7 @@ export class Device {
     this.#state = state;
     this.#act(frame);
     for (const action of actions) this.#sync(action);
+    this.#options.onFrame(frame);
     this.#notify();
   }
 
@@ -175,7 +189,9 @@ export class Device {
         break;
       case 'delta':
         this.counts.pushes++;
-        for (const row of frame.rows) this.#options.onRow(row);
+        break;
+      case 'bye':
+        this.#retryMs = frame.retry_ms ?? null;
         break;
       case 'acked':
         this.#acked(frame.id, frame.items);
