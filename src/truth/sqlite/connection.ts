@@ -1,9 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Bug, Unavailable } from '../../errors.ts';
+import type { Value, Values } from '../records.ts';
 import { TruthFileError } from './file-error.ts';
 
-export type Value = string | number | null;
-export type Values = readonly Value[];
 /** Told after each statement: its text, and how many rows it answered or changed. */
 export type OnStatement = (sql: string, rows: number) => void;
 

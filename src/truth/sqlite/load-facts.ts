@@ -1,5 +1,5 @@
-import { Bug } from '../../errors.ts';
 import type { FactRequest, Facts, MessageDetails, Place } from '../../ports.ts';
+import { factsOf, keyOf } from '../found-facts.ts';
 import { type Connection, TEXT } from './connection.ts';
 import {
   ADJUSTMENT_COLUMNS,
@@ -14,7 +14,7 @@ import {
   readMembership,
   readMessage,
   readParked,
-} from './records.ts';
+} from '../records.ts';
 
 const EVENT = `SELECT ${EVENT_COLUMNS.join(', ')} FROM events WHERE event_id = ?`;
 const CONVERSATION = `SELECT ${CONVERSATION_COLUMNS.join(', ')} FROM conversations WHERE conv = ?`;
@@ -76,17 +76,7 @@ export function loadFacts(db: Connection, request: FactRequest): Facts {
       mentions: db.all(MENTIONS, conv, seq).map(([user]) => user as string),
     }),
   );
-  return {
-    event: (eventId) => asked(events, eventId),
-    conversation: (conv) => asked(conversations, conv),
-    membership: (conv, user) => asked(memberships, keyOf(conv, user)),
-    messageById: (conv, messageId) => asked(byId, keyOf(conv, messageId)),
-    messageBySeq: (conv, seq) => asked(bySeq, keyOf(conv, seq)),
-    parked: (conv, messageId) => asked(parked, keyOf(conv, messageId)),
-    place: (conv, seq) => asked(places, keyOf(conv, seq)),
-    ownPlace: (conv, user, seq) => asked(ownPlaces, keyOf(conv, user, seq)),
-    details: (conv, seq) => asked(details, keyOf(conv, seq)),
-  };
+  return factsOf({ events, conversations, memberships, byId, bySeq, parked, places, ownPlaces, details });
 }
 
 function lookUp<T, Found>(
@@ -102,18 +92,8 @@ function lookUp<T, Found>(
   return found;
 }
 
-function asked<Found>(found: Map<string, Found>, key: string): Found {
-  if (!found.has(key)) throw new Bug('a fact was used that the request did not ask for');
-  return found.get(key) as Found;
-}
-
 function ofOne(id: string): string {
   return id;
-}
-
-/** Ids may hold any character, so their lengths keep two lists of parts apart. */
-function keyOf(...parts: (string | number)[]): string {
-  return parts.map((part) => (typeof part === 'string' ? `${part.length}:${part}` : String(part))).join(',');
 }
 
 function mapped<T>(

@@ -1,7 +1,8 @@
-import type { Conversation, Membership, RowFacts } from '../../core/facts.ts';
+import type { RowFacts } from '../../core/facts.ts';
 import type { ConvUser } from '../../ports.ts';
-import { type Connection, TEXT, type Values } from './connection.ts';
-import { CONVERSATION_COLUMNS, MEMBERSHIP_COLUMNS, readConversation, readMembership } from './records.ts';
+import { CONVERSATION_COLUMNS, MEMBERSHIP_COLUMNS, readConversation } from '../records.ts';
+import { readRowFacts, withoutMembership } from '../row-record.ts';
+import { type Connection, TEXT } from './connection.ts';
 
 /**
  * Everything that one row is derived from, by index seeks alone: no statement walks over what is unread. What is walked is rare by
@@ -31,9 +32,6 @@ const ROW_OF_PAIR = `${ROW_FACTS} AND m.conv = ${TEXT}`;
 const ROWS_OF_USER = `${ROW_FACTS} ORDER BY m.conv`;
 const CONVERSATION = `SELECT ${CONVERSATION_COLUMNS.join(', ')} FROM conversations WHERE conv = ?`;
 
-const MEMBERSHIP_AT = CONVERSATION_COLUMNS.length;
-const SUMS_AT = MEMBERSHIP_AT + MEMBERSHIP_COLUMNS.length;
-
 /** In the order asked; pairs without a conversation are left out. The caller sees to it that all reads belong to one moment. */
 export function rowFactsOfPairs(db: Connection, pairs: readonly ConvUser[]): RowFacts[] {
   const rows: RowFacts[] = [];
@@ -51,52 +49,4 @@ export function rowFactsOfPairs(db: Connection, pairs: readonly ConvUser[]): Row
 
 export function rowFactsOfUser(db: Connection, user: string): RowFacts[] {
   return db.all(ROWS_OF_USER, user).map(readRowFacts);
-}
-
-function readRowFacts(row: Values): RowFacts {
-  return {
-    conversation: readConversation(row),
-    membership: readMembership(row, MEMBERSHIP_AT),
-    purgeOwn: (row[SUMS_AT] ?? 0) as number,
-    adjustByOthers: (row[SUMS_AT + 1] ?? 0) as number,
-    namedMentions: row[SUMS_AT + 2] as number,
-    allMentions: row[SUMS_AT + 3] as number,
-    lateSinceHidden: row[SUMS_AT + 4] === 1,
-    lateSinceAway: row[SUMS_AT + 5] === 1,
-  };
-}
-
-/** Somebody who never was a member: nothing counts, whatever the conversation holds. */
-function withoutMembership(conversation: Conversation, user: string): RowFacts {
-  const membership: Membership = {
-    user,
-    conv: conversation.conv,
-    member: false,
-    joinSeq: 0,
-    readSeq: 0,
-    readEpoch: 0,
-    clearSeq: 0,
-    floorSeq: 0,
-    floorOrd: 0,
-    floorOwn: 0,
-    ownOrd: 0,
-    hiddenOrd: -1,
-    hiddenLate: 0,
-    awayOrd: -1,
-    awayLate: 0,
-    muted: false,
-    marked: false,
-    memberVersion: -1,
-    rev: 0,
-  };
-  return {
-    conversation,
-    membership,
-    purgeOwn: 0,
-    adjustByOthers: 0,
-    namedMentions: 0,
-    allMentions: 0,
-    lateSinceHidden: false,
-    lateSinceAway: false,
-  };
 }

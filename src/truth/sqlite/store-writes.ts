@@ -14,7 +14,7 @@ import {
   writeMembership,
   writeMessage,
   writeParked,
-} from './records.ts';
+} from '../records.ts';
 
 const CONVERSATION = upsert('conversations', 1, CONVERSATION_COLUMNS);
 /** Not an upsert: a message never takes the place of another (DT3). */

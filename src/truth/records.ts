@@ -1,9 +1,11 @@
 /**
- * How facts lie in columns. The order of a list of columns is the order of its reader and writer; `at` is where the record starts
+ * How facts lie in columns, in every SQL store alike. The order of a list of columns is the order of its reader and writer; `at` is where the record starts
  * among the columns of a longer answer.
  */
-import type { Adjustment, Conversation, EventRecord, Membership, Message, Parked } from '../../core/facts.ts';
-import type { Value, Values } from './connection.ts';
+import type { Adjustment, Conversation, EventRecord, Membership, Message, Parked } from '../core/facts.ts';
+
+export type Value = string | number | null;
+export type Values = readonly Value[];
 
 export const CONVERSATION_COLUMNS = [
   'conv',
