@@ -5,9 +5,9 @@
 // an answer, and what is confirmed stays until its effect has been seen; a lost socket makes the rest unsent again.
 import type { ClientFrame } from '../protocol/client-frames.ts';
 import { utf8Length } from '../protocol/schema.ts';
-import type { Acked, AckStatus } from '../protocol/server-frames.ts';
+import type { Acked, AckStatus, Row } from '../protocol/server-frames.ts';
 import { ackItemOf, frameOf } from './command.ts';
-import type { Command } from './command.ts';
+import type { Command, SingleCommand } from './command.ts';
 import { ACK_ITEMS_MAX, FRAME_BYTES_MAX } from './limits.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
@@ -23,8 +23,6 @@ interface Entry {
   sentAs: number | null;
   /** Confirmed; its effect is in this sync_version, which this device may not have reached yet. */
   doneAt: number | null;
-  /** Shared a frame that was refused as a whole: goes alone, so that only the faulty one is lost. */
-  alone: boolean;
 }
 
 /** Far above what a person does without a network. */
@@ -43,7 +41,7 @@ export function createCommandQueue() {
   let openId: number | null = null;
   /** Heartbeats since the last answer. */
   let beats = 0;
-  let byConv: Map<string, Command[]> | null = null;
+  let byConv: ReadonlyMap<string, SingleCommand[]> | null = null;
 
   const sentIn = (id: number) => entries.filter(({ sentAs }) => sentAs === id);
 
@@ -51,7 +49,7 @@ export function createCommandQueue() {
     const twin = twinOf(entries, command);
     if (twin === undefined) {
       if (entries.length >= ENTRIES_MAX) throw new TidemarkError('queue_full', `${ENTRIES_MAX} commands are waiting`);
-      entries.splice(at, 0, { command, sentAs: null, doneAt: null, alone: false });
+      entries.splice(at, 0, { command, sentAs: null, doneAt: null });
     } else {
       const merged = mergedCommand(twin.command, command);
       if (merged === null) return;
@@ -77,7 +75,7 @@ export function createCommandQueue() {
 
   /** [AK8] "Read all" leaves rows that have changed: they are acked at the head that was held, before all that came after. */
   function ackHeads(entry: Entry, wanted: (conv: string) => boolean): void {
-    if (entry.command.kind !== 'read_all') return;
+    if (entry.command.t !== 'read_all') return;
     const at = entries.indexOf(entry);
     for (const head of entry.command.heads) if (wanted(head.conv)) add(head, at);
   }
@@ -93,7 +91,8 @@ export function createCommandQueue() {
     waiting: () => entries.some(({ sentAs }) => sentAs === null),
 
     /** The commands that touch each conversation, in order, with those whose effect has not been seen yet. */
-    byConv: (): ReadonlyMap<string, readonly Command[]> => (byConv ??= index(entries)),
+    byConv: (): ReadonlyMap<string, readonly SingleCommand[]> =>
+      (byConv ??= Map.groupBy(singly(entries), ({ conv }) => conv)),
 
     /**
      * The next frame to send, or null. `wait`: not while another one is unanswered; acks are merged meanwhile, and a command
@@ -103,7 +102,7 @@ export function createCommandQueue() {
       const first = entries.find(({ sentAs }) => sentAs === null);
       if (first === undefined || (wait && openId !== null)) return null;
       openId = ++lastId;
-      if (first.command.kind === 'ack') return nextAcks(entries, lastId);
+      if (first.command.t === 'ack') return nextAcks(entries, lastId);
       first.sentAs = lastId;
       return frameOf(first.command, lastId);
     },
@@ -122,23 +121,27 @@ export function createCommandQueue() {
       });
     },
 
-    /** What is confirmed and seen is done with. */
-    settle(syncVersion: number): void {
-      keep(({ doneAt }) => doneAt === null || doneAt > syncVersion);
+    /**
+     * What is confirmed and seen is done with. So is hiding when a newer message is known: it would have brought the
+     * conversation back, so nothing may hide it that is sent again later (LC4).
+     */
+    settle(syncVersion: number, rows: ReadonlyMap<string, Row>): void {
+      keep(({ command, doneAt }) => {
+        if (doneAt !== null) return doneAt > syncVersion;
+        if (command.t !== 'prefs' || command.hidden !== true) return true;
+        return (rows.get(command.conv)?.head_seq ?? 0) <= command.heldHead;
+      });
     },
 
-    /** The server will not do it: answers what is given up. Acks that shared the frame are tried one by one. */
+    /** The server will not do it: answers what is given up. */
     refused(id: number, code: string): Command[] {
       const refused = sentIn(id);
       unsend(id);
-      for (const entry of refused) entry.alone = true;
-      const [only] = refused;
-      if (only === undefined || refused.length > 1) return [];
-      const staysTrue = code === 'stale_cursor' && only.command.kind === 'read_all';
       // Another epoch: the heads still say what was seen.
-      if (staysTrue) ackHeads(only, () => true);
-      keep((entry) => entry !== only);
-      return staysTrue ? [] : [only.command];
+      const isStale = (entry: Entry) => code === 'stale_cursor' && entry.command.t === 'read_all';
+      for (const entry of refused) if (isStale(entry)) ackHeads(entry, () => true);
+      keep((entry) => !refused.includes(entry));
+      return refused.filter((entry) => !isStale(entry)).map(({ command }) => command);
     },
 
     /** A heartbeat came. When the answers are long overdue everything is sent again, in order. */
@@ -157,39 +160,36 @@ function nextAcks(entries: readonly Entry[], id: number): ClientFrame {
   let bytes = 0;
   for (const entry of entries) {
     if (entry.sentAs !== null) continue;
-    if (entry.command.kind !== 'ack' || (entry.alone && items.length > 0)) break;
+    if (entry.command.t !== 'ack') break;
     const item = ackItemOf(entry.command);
     bytes += utf8Length(JSON.stringify(item)) + 1;
     if (items.length === ACK_ITEMS_MAX || bytes > ITEM_BYTES_MAX) break;
     items.push(item);
     entry.sentAs = id;
-    if (entry.alone) break;
   }
   return { t: 'ack', id, items };
 }
 
 /** The waiting command that a new one can be merged into without changing the order of anything else. */
 function twinOf(entries: readonly Entry[], command: Command): Entry | undefined {
-  if (command.kind === 'ack') {
+  if (command.t === 'ack') {
     const same = (other: Command) =>
-      other.kind === 'ack' && other.conv === command.conv && other.readEpoch === command.readEpoch;
+      other.t === 'ack' && other.conv === command.conv && other.read_epoch === command.read_epoch;
     return entries.find((entry) => same(entry.command));
   }
   // Each mark names the epoch that the one before it made. "Read all" touches every conversation: nothing is merged across it.
-  if (command.kind === 'mark') return undefined;
+  if (command.t === 'mark') return undefined;
   const touches = ({ command: other }: Entry) =>
-    command.kind === 'read_all' || other.kind === 'read_all' || other.conv === command.conv;
+    command.t === 'read_all' || other.t === 'read_all' || other.conv === command.conv;
   const last = entries.findLast(touches);
-  return last?.sentAs === null && last.command.kind === command.kind ? last : undefined;
+  const alike = last?.command.t === command.t && 'muted' in last.command === 'muted' in command;
+  return alike && last.sentAs === null ? last : undefined;
 }
 
 /** Null: the newer one adds nothing. */
 function mergedCommand(older: Command, newer: Command): Command | null {
-  if (older.kind === 'ack' && newer.kind === 'ack') return newer.seq > older.seq ? newer : null;
-  if (older.kind === 'prefs' && newer.kind === 'prefs') {
-    return { ...newer, muted: newer.muted ?? older.muted, hidden: newer.hidden ?? older.hidden };
-  }
-  if (older.kind === 'read_all' && newer.kind === 'read_all') {
+  if (older.t === 'ack' && newer.t === 'ack') return newer.seq > older.seq ? newer : null;
+  if (older.t === 'read_all' && newer.t === 'read_all') {
     // What the first one reads already is not among the heads of the second.
     const heads = new Map([...older.heads, ...newer.heads].map((head) => [head.conv, head]));
     return { ...newer, heads: [...heads.values()] };
@@ -197,16 +197,9 @@ function mergedCommand(older: Command, newer: Command): Command | null {
   return newer;
 }
 
-function index(entries: readonly Entry[]): Map<string, Command[]> {
-  const byConv = new Map<string, Command[]>();
-  const note = (conv: string, command: Command) => {
-    const commands = byConv.get(conv);
-    if (commands === undefined) byConv.set(conv, [command]);
-    else commands.push(command);
-  };
-  for (const { command } of entries) {
-    if (command.kind !== 'read_all') note(command.conv, command);
-    else for (const head of command.heads) note(head.conv, head);
-  }
-  return byConv;
+/** Each with its one conversation: "read all" as the acks that it stands for. */
+function singly(entries: readonly Entry[]): SingleCommand[] {
+  return entries.flatMap(({ command }): readonly SingleCommand[] =>
+    command.t === 'read_all' ? command.heads : [command],
+  );
 }

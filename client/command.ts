@@ -1,34 +1,30 @@
-// What a user does with unread numbers, as facts that may be sent again without harm (AK1, AK7, AK8, LC3).
+// What a user does with unread numbers, as facts that may be sent again without harm (AK1, AK7, AK8, LC3): the frames of the
+// protocol without their id, and what this device has to remember of them beside.
 import type { AckItem, ClientFrame } from '../protocol/client-frames.ts';
 
-/** "Read up to seq". Without `readEpoch` the server takes the present one (a row that this device does not hold). */
-export type AckCommand = { kind: 'ack'; conv: string; seq: number; readEpoch?: number | undefined };
+type WithoutId<T extends ClientFrame['t']> = Omit<Extract<ClientFrame, { t: T }>, 'id'>;
 
-export type Command =
+/** "Read up to seq". Without `read_epoch` the server takes the present one (a row that this device does not hold). */
+export type AckCommand = { t: 'ack'; conv: string; seq: number; read_epoch?: number | undefined };
+
+/** Those that name one conversation. */
+export type SingleCommand =
   | AckCommand
-  /** From `fromSeq` on unread again, or, without it, the flag. Applies only at `readEpoch`, so a resend is harmless. */
-  | { kind: 'mark'; conv: string; fromSeq?: number | undefined; readEpoch?: number | undefined }
+  | WithoutId<'mark'>
   /** `heldHead`: what this device knew of the conversation; a newer message brings a hidden one back (LC4). */
-  | { kind: 'prefs'; conv: string; muted?: boolean | undefined; hidden?: boolean | undefined; heldHead: number }
-  | { kind: 'clear'; conv: string; upToSeq: number }
-  /** `heads`: the unread rows that this device held, to be acked one by one where the server says `stale`. */
-  | { kind: 'read_all'; epoch: string; syncVersion: number; heads: readonly AckCommand[] };
+  | (WithoutId<'prefs'> & { heldHead: number })
+  | (WithoutId<'clear'> & { up_to_seq: number });
 
-/** Frames carry an id of the queue's own counting; it is never used twice on a connection. */
+/** `heads`: the unread rows that this device held, to be acked one by one where the server says `stale`. */
+export type ReadAllCommand = WithoutId<'read_all'> & { heads: readonly AckCommand[] };
+
+export type Command = SingleCommand | ReadAllCommand;
+
 export function frameOf(command: Exclude<Command, AckCommand>, id: number): ClientFrame {
-  switch (command.kind) {
-    case 'mark':
-      return { t: 'mark', id, conv: command.conv, from_seq: command.fromSeq, read_epoch: command.readEpoch };
-    case 'prefs':
-      return { t: 'prefs', id, conv: command.conv, muted: command.muted, hidden: command.hidden };
-    case 'clear':
-      return { t: 'clear', id, conv: command.conv, up_to_seq: command.upToSeq };
-    case 'read_all':
-      return { t: 'read_all', id, epoch: command.epoch, sync_version: command.syncVersion };
-  }
+  const frame = { ...command, id, heads: undefined, heldHead: undefined };
+  return frame;
 }
 
-export function ackItemOf(command: AckCommand): AckItem {
-  const { conv, seq, readEpoch } = command;
-  return readEpoch === undefined ? { conv, seq } : { conv, seq, read_epoch: readEpoch };
+export function ackItemOf({ conv, seq, read_epoch }: AckCommand): AckItem {
+  return { conv, seq, read_epoch };
 }

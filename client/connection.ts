@@ -4,11 +4,10 @@
 import type { ClientFrame } from '../protocol/client-frames.ts';
 import type { HelloFields } from '../protocol/client-state.ts';
 import type { ServerFrame } from '../protocol/server-frames.ts';
-import type { SocketEnd } from './backoff.ts';
 import { createDialer } from './dialer.ts';
 import type { DialerOptions } from './dialer.ts';
 import { openSession } from './session.ts';
-import type { Session, SessionOptions } from './session.ts';
+import type { Session, SessionOptions, SocketEnd } from './session.ts';
 import { TidemarkError } from './tidemark-error.ts';
 import { transitions } from './transitions.ts';
 import type { State, StateEvent } from './transitions.ts';
@@ -57,7 +56,7 @@ export function createConnection(options: ConnectionOptions, handler: Connection
   const dialer = createDialer(options, {
     open: (token) => (token === null ? halt(NO_TOKEN) : open(token)),
     renewed: (token) => session?.send({ t: 'auth', token }),
-    failed: (error) => handler.fault(new TidemarkError('token', 'getToken failed', undefined, error)),
+    failed: (error) => handler.fault(new TidemarkError('token', 'getToken failed', { cause: error })),
   });
 
   function enter(next: State): void {
@@ -84,13 +83,15 @@ export function createConnection(options: ConnectionOptions, handler: Connection
         else handler.frame(frame);
       },
       probe: () => handler.probe(),
-      fault: (message) => handler.fault(new TidemarkError('protocol', message)),
+      unreadable: (message) => handler.fault(new TidemarkError('protocol', message)),
       ended,
     });
   }
 
-  function ended(end: SocketEnd, dead: boolean): void {
-    letGo(dead);
+  function ended(end: SocketEnd): void {
+    session = null;
+    handler.lost();
+    letGo(false);
     const { code, reason } = end;
     if (dialer.afterEnd(end, state === 'offline' ? OFFLINE_RETRY_MS : 0)) apply('lost');
     else halt({ code, reason, retryable: !FINAL_CODES.includes(code) });
@@ -129,12 +130,11 @@ export function createConnection(options: ConnectionOptions, handler: Connection
     send: (frame: ClientFrame) => session?.send(frame),
 
     connect(): void {
-      if (state === 'stopped') {
-        stop = null;
-        dialer.startAfresh();
-      }
+      if (state !== 'idle' && state !== 'stopped') return;
+      if (stop !== null) dialer.startAfresh();
+      stop = null;
       apply('connect');
-      if (session === null && !dialer.busy()) dialer.now();
+      dialer.now();
     },
 
     disconnect(): void {

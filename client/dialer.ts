@@ -1,7 +1,8 @@
 // When the next session is opened, and with which token.
+import { reconnectAdvice } from '../protocol/close-codes.ts';
 import { createBackoff } from './backoff.ts';
-import type { SocketEnd } from './backoff.ts';
 import type { ClientClock, ClientRandom } from './ports.ts';
+import type { SocketEnd } from './session.ts';
 import { createTokenSource } from './token-source.ts';
 import type { GetToken, TokenUse } from './token-source.ts';
 
@@ -24,12 +25,10 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
   const tokens = createTokenSource(getToken, clock, random, handler);
   /** Rises whenever a token that is being fetched is no longer wanted. */
   let turn = 0;
-  let fetching = false;
   let waiting: { cancel: () => void; dueAt: number; bySchedule: boolean } | null = null;
 
   function cancel(): void {
     turn++;
-    fetching = false;
     waiting?.cancel();
     waiting = null;
     tokens.stopRefreshing();
@@ -42,20 +41,14 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
 
   function now(): void {
     cancel();
-    fetching = true;
     const mine = turn;
-    const settle = (then: () => void) => {
-      if (mine !== turn) return;
-      fetching = false;
-      then();
-    };
-    const refused = (error: unknown) => {
-      handler.failed(error);
-      after(backoff.nextMs());
-    };
     void tokens.forConnection().then(
-      (token) => settle(() => handler.open(token)),
-      (error: unknown) => settle(() => refused(error)),
+      (token) => mine === turn && handler.open(token),
+      (error: unknown) => {
+        if (mine !== turn) return;
+        handler.failed(error);
+        after(backoff.nextMs());
+      },
     );
   }
 
@@ -66,20 +59,21 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
     steady: () => backoff.reset(),
     tokenLasts: (expiresAtMs: number) => tokens.lasts(expiresAtMs),
 
-    /** Whether a session will be opened, sooner or later. */
-    busy: () => fetching || waiting !== null,
-
     /** At most a moment from now. A time that the server chose is kept: it spreads the clients of a node that goes down. */
     sooner(): void {
       const delayMs = random() * RETURN_SPREAD_MS;
       if (waiting !== null && !waiting.bySchedule && clock.nowMs() + delayMs < waiting.dueAt) after(delayMs);
     },
 
-    /** Comes back as the end of the last session says, not before `minMs`; false: not at all. */
-    afterEnd(end: SocketEnd, minMs: number): boolean {
-      const next = backoff.afterEnd(end);
-      if (next === null || (next.newToken && !tokens.refused())) return false;
-      after(Math.max(minMs, next.delayMs), next.bySchedule);
+    /**
+     * Comes back as the end of the last session says, not before `minMs`; false: not at all. The server's own `retry_ms` comes
+     * first (it spreads the clients), then the close code, then jitter.
+     */
+    afterEnd({ code, retryMs }: SocketEnd, minMs: number): boolean {
+      const advice = reconnectAdvice(code);
+      if (advice === 'never' || (advice === 'new_token' && !tokens.refused())) return false;
+      const delayMs = backoff.nextMs(advice !== 'backoff');
+      after(Math.max(minMs, retryMs ?? delayMs), retryMs !== undefined);
       return true;
     },
 

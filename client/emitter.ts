@@ -1,3 +1,5 @@
+export type Emitter<Events> = ReturnType<typeof createEmitter<Events>>;
+
 /** Listeners by event. A listener that throws is the app's fault: the error goes to the app's error handler, not into the client. */
 export function createEmitter<Events>() {
   const listeners = new Map<keyof Events, Set<(event: never) => void>>();
@@ -15,7 +17,7 @@ export function createEmitter<Events>() {
       };
     },
 
-    emit<K extends keyof Events>(name: K, event: Events[K]): void {
+    emit: <K extends keyof Events>(name: K, event: Events[K]): void => {
       for (const listener of listeners.get(name) ?? []) {
         try {
           (listener as (event: Events[K]) => void)(event);

@@ -17,7 +17,6 @@ export const browserForeground: Foreground = (handler) => {
     [document, 'visibilitychange', () => document.visibilityState === 'visible' && handler.foreground()],
     // Out of the back-forward cache: sockets are gone, timers stood still.
     [window, 'pageshow', (event) => (event as PageTransitionEvent).persisted && handler.foreground()],
-    [document, 'resume', () => handler.foreground()],
     [window, 'online', () => handler.online()],
     [window, 'offline', () => handler.offline()],
   ];

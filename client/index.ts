@@ -1,10 +1,10 @@
 // The client for browsers and Node, with the JSON codec and without dependencies. The compact codec is in msgpack.ts.
 export { TidemarkClient } from './client.ts';
-export type { ClientEvents, ClientOptions } from './client.ts';
 export type { AckCommand, Command } from './command.ts';
 export type { Answered } from './command-queue.ts';
 export type { Repair } from './replica.ts';
 export type { Stop } from './connection.ts';
+export type { ClientEvents, ClientOptions } from './engine.ts';
 export type { Foreground, ForegroundHandler } from './foreground.ts';
 export type { ClientClock, ClientRandom, WebSocketConstructor, WebSocketLike } from './ports.ts';
 export type { ClientStore, Kept } from './store.ts';

@@ -17,10 +17,10 @@ export function readIntent(conv: string, row: ShownRow | undefined, upTo: number
   checkSeq('upTo', upTo, 0);
   if (row === undefined) {
     if (upTo === undefined) throw notHeld();
-    return { kind: 'ack', conv, seq: upTo };
+    return { t: 'ack', conv, seq: upTo };
   }
   const seq = upTo ?? (row.capped === true ? END_OF_CAPPED : row.head_seq);
-  return seq <= row.read_seq && !isUnread(row) ? null : { kind: 'ack', conv, seq, readEpoch: row.read_epoch };
+  return seq <= row.read_seq && !isUnread(row) ? null : { t: 'ack', conv, seq, read_epoch: row.read_epoch };
 }
 
 /** What is marked already is not marked again: each mark has to raise the read_epoch, or acks given after it could pass it. */
@@ -28,7 +28,7 @@ export function unreadIntent(conv: string, row: ShownRow | undefined, fromSeq: n
   checkId('conv', conv);
   checkSeq('fromSeq', fromSeq, 1);
   if (fromSeq === undefined && row?.marked === true) return null;
-  return { kind: 'mark', conv, fromSeq, readEpoch: row?.read_epoch };
+  return { t: 'mark', conv, from_seq: fromSeq, read_epoch: row?.read_epoch };
 }
 
 export function prefsIntent(
@@ -37,7 +37,7 @@ export function prefsIntent(
   prefs: { muted?: boolean; hidden?: boolean },
 ): Command {
   checkId('conv', conv);
-  return { kind: 'prefs', conv, ...prefs, heldHead: row?.head_seq ?? 0 };
+  return { t: 'prefs', conv, ...prefs, heldHead: row?.head_seq ?? 0 };
 }
 
 /** [LC3] A client names what it holds: a message that it has not heard of is not deleted unseen. */
@@ -45,24 +45,24 @@ export function clearIntent(conv: string, row: ShownRow | undefined, upTo: numbe
   checkId('conv', conv);
   checkSeq('upTo', upTo, 0);
   if (row === undefined && upTo === undefined) throw notHeld();
-  return { kind: 'clear', conv, upToSeq: upTo ?? row?.head_seq ?? 0 };
+  return { t: 'clear', conv, up_to_seq: upTo ?? row?.head_seq ?? 0 };
 }
 
 /** [AK8] `rows`: as shown. */
 export function readAllIntent(state: ClientState, rows: Iterable<ShownRow>): Command | null {
-  if (state.epoch === null) throw new TidemarkError('not_synced', 'nothing is held yet that could be read');
+  if (state.epoch === null) throw new TidemarkError('not_synced', 'nothing is held yet');
   const heads: AckCommand[] = [];
   for (const row of rows) {
     if (row.gone === true || !isUnread(row)) continue;
-    heads.push({ kind: 'ack', conv: row.conv, seq: row.head_seq, readEpoch: row.read_epoch });
+    heads.push({ t: 'ack', conv: row.conv, seq: row.head_seq, read_epoch: row.read_epoch });
   }
-  return heads.length === 0 ? null : { kind: 'read_all', epoch: state.epoch, syncVersion: state.syncVersion, heads };
+  return heads.length === 0 ? null : { t: 'read_all', epoch: state.epoch, sync_version: state.syncVersion, heads };
 }
 
 /** As the schema `id` of the protocol has it. */
 function checkId(field: string, value: unknown): void {
   const bytes = typeof value === 'string' ? utf8Length(value) : 0;
-  if (bytes < 1 || bytes > ID_BYTES_MAX) throw invalid(field, `a well-formed string of 1 to ${ID_BYTES_MAX} bytes`);
+  if (bytes < 1 || bytes > ID_BYTES_MAX) throw invalid(field, `well-formed text of 1 to ${ID_BYTES_MAX} bytes`);
 }
 
 function checkSeq(field: string, value: number | undefined, min: number): void {
@@ -71,9 +71,9 @@ function checkSeq(field: string, value: number | undefined, min: number): void {
 }
 
 function invalid(field: string, what: string): TidemarkError {
-  return new TidemarkError('invalid_argument', `${field} must be ${what}`, field);
+  return new TidemarkError('invalid_argument', `${field} must be ${what}`, { field });
 }
 
 function notHeld(): TidemarkError {
-  return new TidemarkError('not_synced', 'this device does not hold the conversation: give upTo', 'conv');
+  return new TidemarkError('not_synced', 'not held by this device: give upTo', { field: 'conv' });
 }

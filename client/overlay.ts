@@ -4,13 +4,13 @@
 // Numbers are never worked out here. A row that is read to the last message this device knows of shows 0; as soon as
 // anything newer has come, the server's number stands again.
 import type { Row } from '../protocol/server-frames.ts';
-import type { Command } from './command.ts';
+import type { SingleCommand } from './command.ts';
 
 /** `uncounted`: unread again from some message on; how many those are the server has yet to say. */
 export type ShownRow = Row & { uncounted?: boolean };
 
 /** The same object when no command changes anything. */
-export function overlaid(row: Row, commands: readonly Command[]): ShownRow {
+export function overlaid(row: Row, commands: readonly SingleCommand[]): ShownRow {
   return commands.reduce(withEffect, row);
 }
 
@@ -19,22 +19,21 @@ export function isUnread(row: ShownRow): boolean {
   return row.unread > 0 || row.marked === true || row.uncounted === true;
 }
 
-function withEffect(row: ShownRow, command: Command): ShownRow {
-  switch (command.kind) {
+function withEffect(row: ShownRow, command: SingleCommand): ShownRow {
+  switch (command.t) {
     case 'ack':
-      return withAck(row, command.seq, command.readEpoch);
+      return withAck(row, command.seq, command.read_epoch);
     case 'mark':
-      return withMark(row, command.fromSeq, command.readEpoch);
+      return withMark(row, command.from_seq, command.read_epoch);
     case 'prefs': {
       const muted = command.muted ?? row.muted;
-      // A newer message brings a hidden conversation back (LC4).
-      const hidden = row.head_seq > command.heldHead ? row.hidden : (command.hidden ?? row.hidden);
-      return muted === row.muted && hidden === row.hidden ? row : { ...row, muted, hidden };
+      // A newer message brings a hidden conversation back (LC4). Nothing is brought back in advance: the numbers of a hidden
+      // row are not in the digest, and may be old.
+      const hidden = row.hidden === true || (command.hidden === true && row.head_seq <= command.heldHead);
+      return { ...row, muted, hidden };
     }
     case 'clear':
-      return row.head_seq <= command.upToSeq ? { ...row, gone: true } : row;
-    case 'read_all':
-      return row; // its heads stand here one by one, as acks
+      return row.head_seq <= command.up_to_seq ? { ...row, gone: true } : row;
   }
 }
 

@@ -108,5 +108,5 @@ function keptIn(loaded: unknown): Kept | null {
 }
 
 function areCommands(value: unknown): value is Command[] {
-  return Array.isArray(value) && value.every((command) => typeof (command as Command | null)?.kind === 'string');
+  return Array.isArray(value) && value.every((command) => typeof (command as Command | null)?.t === 'string');
 }

@@ -93,8 +93,8 @@ export function createReplica(clock: ClientClock, handler: ReplicaHandler) {
 
     /** The app came to the foreground: where are we? Work in progress is not begun anew by that. */
     probe(): StateEvent {
-      if (state.snapshot === null && state.catchup === null && state.sync !== 'asked') sync();
-      else handler.send({ t: 'ping' });
+      if (meaning() === 'welcomed' || state.sync === 'asked') handler.send({ t: 'ping' });
+      else sync();
       return meaning();
     },
 

@@ -19,6 +19,8 @@ export interface Line {
   send(frame: ClientFrame): void;
 }
 
+export type Sender = ReturnType<typeof createSender>;
+
 export function createSender(queue: CommandQueue, clock: ClientClock, line: Line) {
   let holdUntil = 0;
   let cancelNext: (() => void) | null = null;

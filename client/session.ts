@@ -1,11 +1,10 @@
-// One connection to the server, from the first packet to its end: hello, welcome, signs of life.
+// One connection to the server, from the first packet to its end: hello, welcome, signs of life. After the end nothing of it
+// is heard any more, whatever the network still delivers.
 import type { ClientFrame } from '../protocol/client-frames.ts';
 import type { ServerFrame } from '../protocol/server-frames.ts';
-import type { SocketEnd } from './backoff.ts';
 import type { ClientCodec } from './json-codec.ts';
 import { createLiveness } from './liveness.ts';
 import type { ClientClock, WebSocketConstructor } from './ports.ts';
-import { openSocket } from './socket.ts';
 
 export interface SessionOptions {
   url: string;
@@ -14,14 +13,22 @@ export interface SessionOptions {
   clock: ClientClock;
 }
 
+/** How a socket ended: the close code, and what a `bye` before it said. */
+export interface SocketEnd {
+  code: number;
+  reason: string;
+  retryMs?: number | undefined;
+}
+
 export interface SessionHandler {
   hello(): ClientFrame;
   frame(frame: ServerFrame): void;
   /** Is the server still there, and are we where it is? Send a sync. */
   probe(): void;
-  fault(message: string): void;
-  /** Once, and not after `end()`. `dead`: this side gave it up. */
-  ended(end: SocketEnd, dead: boolean): void;
+  /** A frame of a newer server, or a broken one: it is left out, and the chain of versions tells that something is missing. */
+  unreadable(message: string): void;
+  /** Once, and not after `end()`. */
+  ended(end: SocketEnd): void;
 }
 
 export interface Session {
@@ -30,7 +37,7 @@ export interface Session {
   send(frame: ClientFrame): void;
   /** Looks whether the server is there; if nothing comes at once, it is not. */
   probe(): void;
-  /** `dead`: without waiting for the peer. */
+  /** Ends it from this side; what was sent is delivered. `dead`: without waiting for the peer. */
   end(dead: boolean): void;
 }
 
@@ -38,50 +45,81 @@ export interface Session {
 const GREETING_MS_MAX = 10_000;
 /** An answer to a probe has to begin within this time. */
 const PROBE_MS_MAX = 2_000;
-
-const NOT_HEARD: SocketEnd = { code: 1006, reason: 'nothing was heard from the server in time' };
+/** 1000 is the only code below 3000 that a browser lets an app send. */
+const NORMAL_CLOSE = 1000;
+const PROTOCOL_ERROR = 4400;
+const NO_CLOSE_FRAME = 1006;
 
 export function openSession({ url, codec, WebSocket, clock }: SessionOptions, handler: SessionHandler): Session {
-  let greeted = false;
-  const silent = () => {
-    end(true);
-    handler.ended(NOT_HEARD, true);
-  };
+  const ws = new WebSocket(url, [codec.subprotocol]);
   const liveness = createLiveness(clock, { silent, asleep: probe });
   const cancelGreeting = clock.after(GREETING_MS_MAX, silent);
+  let greeted = false;
+  let over = false;
 
-  const socket = openSocket(WebSocket, url, codec, {
-    opened: () => socket.send(handler.hello()),
-    unreadable: (message) => handler.fault(message),
-    frame(frame) {
-      liveness.heard();
-      if (frame.t === 'welcome') {
-        greeted = true;
-        cancelGreeting();
-        liveness.start(frame.heartbeat_ms);
-      }
-      handler.frame(frame);
-    },
-    ended(reason) {
-      stopTimers();
-      handler.ended(reason, false);
-    },
-  });
+  function stop(): void {
+    over = true;
+    cancelGreeting();
+    liveness.stop();
+  }
+
+  function end(dead: boolean): void {
+    stop();
+    if (dead && ws.terminate) ws.terminate();
+    else ws.close(NORMAL_CLOSE);
+  }
+
+  function ended(reason: SocketEnd): void {
+    if (over) return;
+    stop();
+    handler.ended(reason);
+  }
+
+  function silent(): void {
+    end(true);
+    handler.ended({ code: NO_CLOSE_FRAME, reason: 'no sign of the server in time' });
+  }
+
+  // The codec gives out bytes of its own, never a view of shared memory.
+  const send = (frame: ClientFrame) => ws.send(codec.encode(frame) as string | Uint8Array<ArrayBuffer>);
 
   function probe(): void {
     handler.probe();
     liveness.expectWithin(PROBE_MS_MAX);
   }
 
-  function stopTimers(): void {
-    cancelGreeting();
-    liveness.stop();
+  function receive(data: unknown): void {
+    const decoded = codec.decodeServer(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer));
+    if (!decoded.ok) {
+      handler.unreadable(decoded.message);
+      if (!decoded.fatal) return;
+      ws.close(PROTOCOL_ERROR);
+      // This client's verdict, not the server's: it comes back with back-off.
+      ended({ code: NO_CLOSE_FRAME, reason: decoded.message });
+      return;
+    }
+    const { frame } = decoded;
+    liveness.heard();
+    if (frame.t === 'bye') {
+      // Nothing follows a bye, and its close frame may get lost.
+      end(false);
+      handler.ended({ code: frame.code, reason: frame.reason, retryMs: frame.retry_ms });
+      return;
+    }
+    if (frame.t === 'welcome') {
+      greeted = true;
+      cancelGreeting();
+      liveness.start(frame.heartbeat_ms);
+    }
+    handler.frame(frame);
   }
 
-  function end(dead: boolean): void {
-    stopTimers();
-    socket.end(dead);
-  }
+  ws.binaryType = 'arraybuffer';
+  ws.onopen = () => over || send(handler.hello());
+  ws.onmessage = ({ data }: { data: unknown }) => over || receive(data);
+  ws.onclose = ({ code, reason }: SocketEnd) => ended({ code, reason });
+  // A close event always follows, and it alone carries a code.
+  ws.onerror = () => {};
 
-  return { greeted: () => greeted, send: (frame) => greeted && socket.send(frame), probe, end };
+  return { greeted: () => greeted, send: (frame) => greeted && send(frame), probe, end };
 }

@@ -1,5 +1,4 @@
 // Where tokens come from: the app's callback, asked by one at a time, and again before the token in use has expired.
-import { createBackoff } from './backoff.ts';
 import type { ClientClock, ClientRandom } from './ports.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
@@ -21,12 +20,14 @@ const REFUSED_MAX = 2;
 /** A token is renewed when this part of its life is over, give or take 10 %, so that clients do not come all at once. */
 const REFRESH_AT = 0.8;
 const REFRESH_SPREAD = 0.2;
-/** A clock that runs ahead of the server's makes every new token look old: the pause between refreshes grows from … to. */
+/**
+ * Between two refreshes at least, growing while they fail, and while every new token looks old, as it does to a clock that runs
+ * ahead of the server's.
+ */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 600_000;
 
 export function createTokenSource(getToken: GetToken, clock: ClientClock, random: ClientRandom, use: TokenUse) {
-  const backoff = createBackoff(random);
   let held: string | null = null;
   let expiresAt = Infinity;
   /** The token in use was fetched for this connection, and no server has taken it yet. */
@@ -62,17 +63,21 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
       void ask('refresh').then(
         (token) => {
           if (cancelRefresh !== cancel) return;
-          backoff.reset();
           if (token !== null) use.renewed(token);
         },
         (error: unknown) => {
           if (cancelRefresh !== cancel) return;
           use.failed(error);
-          refreshAfter(backoff.nextMs());
+          refreshAfter(nextPauseMs());
         },
       );
     });
     cancelRefresh = cancel;
+  }
+
+  function nextPauseMs(): number {
+    pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2);
+    return pauseMs;
   }
 
   function stopRefreshing(): void {
@@ -107,9 +112,8 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
       untried = false;
       refusals = 0;
       const wantedMs = (expiresAtMs - clock.nowMs()) * REFRESH_AT * (1 + REFRESH_SPREAD * (random() - 0.5));
-      const delayMs = Math.max(wantedMs, pauseMs);
-      pauseMs = wantedMs < pauseMs ? Math.min(PAUSE_MS_MAX, pauseMs * 2) : PAUSE_MS_MIN;
-      refreshAfter(delayMs);
+      if (wantedMs > pauseMs) pauseMs = PAUSE_MS_MIN;
+      refreshAfter(Math.max(wantedMs, nextPauseMs()));
     },
 
     stopRefreshing,

@@ -2,7 +2,7 @@
 import type { ClientState } from '../protocol/client-state.ts';
 import { noSums, withRow } from '../protocol/row-sums.ts';
 import type { Row } from '../protocol/server-frames.ts';
-import type { Command } from './command.ts';
+import type { SingleCommand } from './command.ts';
 import { overlaid } from './overlay.ts';
 import type { ShownRow } from './overlay.ts';
 
@@ -33,7 +33,7 @@ export interface Totals {
   readonly mentions: number;
 }
 
-type Effects = ReadonlyMap<string, readonly Command[]>;
+type Effects = ReadonlyMap<string, readonly SingleCommand[]>;
 
 export type View = ReturnType<typeof createView>;
 

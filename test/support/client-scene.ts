@@ -146,7 +146,7 @@ export class ClientScene {
     if (!this.#verifiable) return;
     const { everRows, everTotals } = this.world.truth.state('u1');
     const touched = new Set(
-      device.pending().flatMap((one) => (one.kind === 'read_all' ? one.heads.map(({ conv }) => conv) : [one.conv])),
+      device.pending().flatMap((one) => (one.t === 'read_all' ? one.heads.map(({ conv }) => conv) : [one.conv])),
     );
     for (const { conv, unread, mentions } of list) {
       const readHere = touched.has(conv) && unread === 0 && mentions === 0;

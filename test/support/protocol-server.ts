@@ -49,7 +49,7 @@ export class ProtocolServer implements SessionHost {
 
   /** Ends every connection with the code. */
   closeAll(code: number, retryMs?: number): void {
-    for (const session of [...this.#sessions]) session.bye(code, retryMs);
+    for (const session of this.#sessions) session.bye(code, retryMs);
   }
 
   received(frame: ClientFrame): void {

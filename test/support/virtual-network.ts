@@ -44,7 +44,7 @@ export class VirtualNetwork {
 
   /** Every connection breaks, both ends hear of it (1006). */
   killAll(): void {
-    for (const line of [...this.lines]) line.kill();
+    for (const line of this.lines) line.kill();
   }
 }
 
