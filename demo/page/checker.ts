@@ -1,4 +1,5 @@
 // Runs the checks whenever something has moved and it has become quiet.
+import type { Standing } from '../demo-api.ts';
 import { compare, type Verdict } from './checks.ts';
 import { demoServer, Unreachable } from './demo-server.ts';
 import type { Device } from './device.ts';
@@ -12,6 +13,7 @@ export interface Tally {
 
 export interface CheckerEvents {
   tally(tally: Tally): void;
+  standing(standing: Standing): void;
   wrong(what: string): void;
   fault(error: unknown): void;
 }
@@ -21,6 +23,8 @@ const QUIET_MS = 60;
 const PATIENCE_MS = 500;
 /** Devices that have not caught up are looked at again. */
 const AGAIN_MS = 400;
+/** And all of them now and then, though nothing moves. */
+const IDLE_MS = 2000;
 
 export function startChecker(devices: readonly Device[], events: CheckerEvents): void {
   let checks = 0;
@@ -47,9 +51,11 @@ export function startChecker(devices: readonly Device[], events: CheckerEvents):
     if (live().length === 0) return;
     isRunning = true;
     try {
-      const verdict = compare(devices, await demoServer.standing());
+      const standing = await demoServer.standing();
+      const verdict = compare(devices, standing);
       count(verdict);
-      if (verdict.level < live().length) schedule(AGAIN_MS);
+      events.standing(standing);
+      schedule(verdict.level < live().length ? AGAIN_MS : IDLE_MS);
     } catch (error) {
       if (!(error instanceof Unreachable)) events.fault(error);
     } finally {

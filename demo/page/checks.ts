@@ -1,8 +1,18 @@
 // The promise, checked while one plays: after each change, once it is quiet, the devices are compared with each other and with the
 // server. Only what stands at the same (epoch, sync_version) is compared: to be behind is not to be wrong.
 import { formatDigest } from '../../protocol/digest.ts';
+import type { State } from '../../client/index.ts';
 import type { Standing, UserStanding } from '../demo-api.ts';
 import type { Device } from './device.ts';
+
+/** What the checks need of a device. */
+export interface CheckedDevice extends Pick<Device, 'person' | 'title' | 'standing'> {
+  readonly client: {
+    readonly state: State;
+    total(): number;
+    list(): readonly { readonly unread: number }[];
+  };
+}
 
 export interface Verdict {
   readonly checks: number;
@@ -13,12 +23,12 @@ export interface Verdict {
 }
 
 /** `standing` was asked for before the devices are looked at here; what has moved since is not compared. */
-export function compare(devices: readonly Device[], standing: Standing): Verdict {
+export function compare(devices: readonly CheckedDevice[], standing: Standing): Verdict {
   const wrong: string[] = [];
   let checks = 1;
   let level = 0;
   if (standing.wrong > 0) wrong.push(`the state of ${standing.wrong} of the people differs from the facts`);
-  const seen = new Map<string, { device: Device; digest: string }>();
+  const seen = new Map<string, { device: CheckedDevice; digest: string }>();
   for (const device of devices) {
     const held = device.standing();
     if (held === null || device.client.state !== 'live') continue;

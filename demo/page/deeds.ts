@@ -86,7 +86,7 @@ export function createDeeds(devices: readonly Device[], feed: Feed, say: Say) {
   }
 
   async function flood(draft: Draft): Promise<void> {
-    const { room, sender } = draft;
+    const { room, sender, isNotice } = draft;
     const framesBefore = devices.map(({ line }) => line.received.frames);
     const startedAtMs = performance.now();
     let seq = 0;
@@ -95,7 +95,8 @@ export function createDeeds(devices: readonly Device[], feed: Feed, say: Say) {
       seq = seqOf((await demoServer.post(events)).at(-1));
     }
     const tookMs = Math.round(performance.now() - startedAtMs);
-    await seenBy(draft, seq);
+    feed.add({ conv: room.conv, seq, sender, text: `That was message ${countText(FLOOD)}.`, isNotice });
+    if (!isNotice) await seenBy(draft, seq);
     const frames = Math.max(...devices.map(({ line }, i) => line.received.frames - (framesBefore[i] ?? 0)));
     say(
       `${sender.name} sends ${countText(FLOOD)} messages to ${room.title} in ${tookMs} ms; no device needed more than ${plural(frames, 'frame')}.`,

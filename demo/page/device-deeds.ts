@@ -60,7 +60,7 @@ export function createDeviceDeeds(device: Device, say: Say) {
       if (held === undefined) return say(`${title} has nothing that it could read.`);
       const { conv, headSeq } = held;
       client.markRead(conv);
-      await client.waitFor(() => client.pending().length === 0);
+      await device.confirmed();
       const readEpoch = device.row(conv)?.read_epoch ?? 0;
       const { items } = await line.ackBehindItsBack({ conv, seq: 1, read_epoch: readEpoch });
       say(

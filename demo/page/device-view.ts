@@ -21,7 +21,13 @@ const STATES = {
   stopped: 'stopped',
 } as const;
 
-export function createDeviceView(device: Device, feed: Feed, say: Say, openMenu: OpenMenu): HTMLElement {
+export interface DeviceTools {
+  readonly feed: Feed;
+  readonly say: Say;
+  readonly openMenu: OpenMenu;
+}
+
+export function createDeviceView(device: Device, { feed, say, openMenu }: DeviceTools): HTMLElement {
   const { client, line, person, kind } = device;
   const deeds = createDeviceDeeds(device, say);
   const element = stamp('device-template');
@@ -42,11 +48,13 @@ export function createDeviceView(device: Device, feed: Feed, say: Say, openMenu:
     deeds.toggleNetwork();
     update();
   });
-  ackLate.addEventListener('click', () => void deeds.ackLate());
+  ackLate.addEventListener('click', () => {
+    deeds.ackLate().catch((error: Error) => say(`${device.title} could not send its late ack: ${error.message}.`));
+  });
 
   const views = rooms
     .filter(({ members }) => members.includes(person.user))
-    .map((room) => ({ room, view: createRowView(room, deeds, feed, openMenu) }));
+    .map((room) => ({ room, view: createRowView(room, person, deeds, { feed, openMenu }) }));
 
   function update(): void {
     const { state } = client;

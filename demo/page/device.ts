@@ -1,8 +1,7 @@
 // One device of one person: the client of the product, a line that can be cut, and a store that shows where the device stands.
-import { TidemarkClient } from '../../client/client.ts';
+import { type ClientStore, type Kept, TidemarkClient } from '../../client/index.ts';
 import { clientJsonCodec } from '../../client/json-codec.ts';
 import { msgpackCodec } from '../../client/msgpack.ts';
-import type { ClientStore, Kept } from '../../client/store.ts';
 import { type RowSums, sumsOf } from '../../protocol/row-sums.ts';
 import type { Row } from '../../protocol/server-frames.ts';
 import type { Person } from '../cast.ts';
@@ -31,6 +30,8 @@ export interface Device {
   /** Null before the first snapshot, and while something that was done here waits for the server. */
   standing(): DeviceStanding | null;
   row(conv: string): Row | undefined;
+  /** Resolves when the server has answered everything that was done here. */
+  confirmed(): Promise<void>;
   /** Called whenever the device may stand elsewhere. */
   onMove(listener: () => void): void;
 }
@@ -71,6 +72,13 @@ export function createDevice(person: Person, name: string, kind: DeviceKind, for
       return { epoch: kept.epoch, syncVersion: kept.syncVersion, sums: sumsOf(kept.rows.values()) };
     },
     row: (conv) => kept?.rows.get(conv),
+    confirmed() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const look = () => client.pending().length === 0 && resolve();
+      const stops = [client.on('confirmed', look), client.on('refused', look)];
+      look();
+      return promise.finally(() => stops.forEach((stop) => stop()));
+    },
     onMove: (listener) => void listeners.add(listener),
   };
 }

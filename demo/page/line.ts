@@ -1,9 +1,8 @@
 // The network of one device, with a hand on the plug: sockets can be cut, the device can be taken off the network, and a frame
 // can be sent behind the client's back.
 import { browserForeground } from '../../client/foreground.ts';
-import type { Foreground, ForegroundHandler } from '../../client/foreground.ts';
+import type { Foreground, ForegroundHandler, WebSocketConstructor, WebSocketLike } from '../../client/index.ts';
 import type { ClientCodec } from '../../client/json-codec.ts';
-import type { WebSocketConstructor, WebSocketLike } from '../../client/ports.ts';
 import type { Acked } from '../../protocol/server-frames.ts';
 import type { AckItem } from '../../protocol/client-frames.ts';
 
@@ -17,7 +16,7 @@ export interface Line {
   cut(): void;
   takeDown(): void;
   bringUp(): void;
-  /** Sends an ack that the client knows nothing of; answers what the server says to it. */
+  /** Sends an ack that the client knows nothing of; answers what the server says to it. Rejects when the socket is away. */
   ackBehindItsBack(item: AckItem): Promise<Acked>;
 }
 
@@ -34,7 +33,7 @@ export function createLine(codec: ClientCodec): Line {
   let isUp = true;
   let nextId = FIRST_ID;
   const received = { frames: 0, bytes: 0 };
-  const answers = new Map<number, (frame: Acked) => void>();
+  const waiting = new Map<number, PromiseWithResolvers<Acked>>();
 
   function dial(url: string, protocols: string[]): WebSocketLike {
     if (!isUp) return deadSocket();
@@ -44,16 +43,20 @@ export function createLine(codec: ClientCodec): Line {
       received.bytes += typeof data === 'string' ? data.length : data.byteLength;
       listen(data);
     });
+    dialled.addEventListener('close', () => {
+      for (const { reject } of waiting.values()) reject(new Error('the socket was lost'));
+      waiting.clear();
+    });
     socket = dialled;
     return dialled;
   }
 
   function listen(data: string | ArrayBuffer): void {
-    if (answers.size === 0) return;
+    if (waiting.size === 0) return;
     const decoded = codec.decodeServer(typeof data === 'string' ? data : new Uint8Array(data));
     if (!decoded.ok || decoded.frame.t !== 'acked') return;
-    answers.get(decoded.frame.id)?.(decoded.frame);
-    answers.delete(decoded.frame.id);
+    waiting.get(decoded.frame.id)?.resolve(decoded.frame);
+    waiting.delete(decoded.frame.id);
   }
 
   return {
@@ -83,12 +86,13 @@ export function createLine(codec: ClientCodec): Line {
       isUp = true;
       handler?.online();
     },
-    ackBehindItsBack(item) {
+    async ackBehindItsBack(item) {
+      if (socket?.readyState !== WebSocket.OPEN) throw new Error('there is no socket');
       const id = nextId++;
-      return new Promise((resolve) => {
-        answers.set(id, resolve);
-        socket?.send(codec.encode({ t: 'ack', id, items: [item] }) as string | Uint8Array<ArrayBuffer>);
-      });
+      const answer = Promise.withResolvers<Acked>();
+      waiting.set(id, answer);
+      socket.send(codec.encode({ t: 'ack', id, items: [item] }) as string | Uint8Array<ArrayBuffer>);
+      return answer.promise;
     },
   };
 }

@@ -1,6 +1,6 @@
 // One conversation in the list of one device. A click opens it, which means that it is read.
-import type { Conversation } from '../../client/view.ts';
-import type { Room } from '../cast.ts';
+import type { Conversation } from '../../client/index.ts';
+import type { Person, Room } from '../cast.ts';
 import type { DeviceDeeds } from './device-deeds.ts';
 import { find, replay, setText, stamp } from './element.ts';
 import type { Feed } from './feed.ts';
@@ -13,7 +13,12 @@ export interface RowView {
   update(row: Conversation, isUp: boolean): void;
 }
 
-export function createRowView(room: Room, deeds: DeviceDeeds, feed: Feed, openMenu: OpenMenu): RowView {
+export interface RowTools {
+  readonly feed: Feed;
+  readonly openMenu: OpenMenu;
+}
+
+export function createRowView(room: Room, owner: Person, deeds: DeviceDeeds, { feed, openMenu }: RowTools): RowView {
   const { conv, title } = room;
   const element = stamp('row-template');
   element.dataset['conv'] = conv;
@@ -48,7 +53,7 @@ export function createRowView(room: Room, deeds: DeviceDeeds, feed: Feed, openMe
     setText(badge, badgeText(unread));
     badge.title = capped ? `more than ${countText(unread)}` : countText(unread);
     setText(mention, mentions > 0 ? `@${mentions > 1 ? badgeText(mentions) : ''}` : '');
-    if (isUp) setText(preview, previewOf(feed, row));
+    if (isUp) setText(preview, previewOf(feed, owner, row));
     open.setAttribute('aria-label', labelOf(title, row));
     if (unread > before) replay(badge, 'rise');
     if (unread < before) replay(element, 'read');
@@ -58,11 +63,12 @@ export function createRowView(room: Room, deeds: DeviceDeeds, feed: Feed, openMe
 }
 
 /** Text comes from the message service of an app, numbers from Tidemark; what was said before the page was opened is not known. */
-function previewOf(feed: Feed, { conv, headSeq }: Conversation): string {
+function previewOf(feed: Feed, owner: Person, { conv, headSeq }: Conversation): string {
   const said = feed.newest(conv);
   if (said === undefined || said.seq < headSeq) return `Message ${countText(headSeq)}`;
-  if (feed.isRecalled(said)) return `${said.sender.name} took a message back`;
-  return said.isNotice ? `Notice: ${said.text}` : `${said.sender.name}: ${said.text}`;
+  const who = said.sender.user === owner.user ? 'You' : said.sender.name;
+  if (feed.isRecalled(said)) return `${who} took a message back`;
+  return said.isNotice ? `Notice: ${said.text}` : `${who}: ${said.text}`;
 }
 
 function labelOf(title: string, { unread, mentions, muted, marked, capped }: Conversation): string {
