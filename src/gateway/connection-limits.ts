@@ -21,16 +21,18 @@ export class ConnectionLimits {
     return this.#count;
   }
 
-  enter(address: string): 'ok' | 'node_full' | 'address_full' {
+  /** Why one more from this address is not admitted; null: it is. */
+  refusal(address: string): 'node_full' | 'address_full' | null {
     if (this.#count >= this.#max) return 'node_full';
     const network = networkOf(address);
-    if (network !== null) {
-      const held = this.#perAddress.get(network) ?? 0;
-      if (held >= this.#perAddressMax) return 'address_full';
-      this.#perAddress.set(network, held + 1);
-    }
+    const isFull = network !== null && (this.#perAddress.get(network) ?? 0) >= this.#perAddressMax;
+    return isFull ? 'address_full' : null;
+  }
+
+  enter(address: string): void {
     this.#count++;
-    return 'ok';
+    const network = networkOf(address);
+    if (network !== null) this.#perAddress.set(network, (this.#perAddress.get(network) ?? 0) + 1);
   }
 
   leave(address: string): void {

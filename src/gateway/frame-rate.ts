@@ -1,37 +1,24 @@
 /**
- * A token bucket for the frames of one socket. It may run into debt, since what has been read cannot be unread; then nothing more is
+ * How fast one socket may send frames: a burst at once, and in the long run a rate. All that is kept of a socket is one time, when what
+ * it has sent would be due at the rate (GCRA). It may run into debt, since what has been read cannot be unread; then nothing more is
  * read until the debt is paid.
  */
 export class FrameRate {
-  readonly #burst: number;
-  readonly #perSecond: number;
-  #tokens: number;
-  #filledAtMs: number;
+  readonly #frameMs: number;
+  readonly #burstMs: number;
 
-  constructor(burst: number, perSecond: number, nowMs: number) {
-    this.#burst = burst;
-    this.#perSecond = perSecond;
-    this.#tokens = burst;
-    this.#filledAtMs = nowMs;
+  constructor(burst: number, perSecond: number) {
+    this.#frameMs = 1000 / perSecond;
+    this.#burstMs = burst * this.#frameMs;
   }
 
-  /** Takes one frame; answers how many ms the socket must not be read (0: go on). */
-  take(nowMs: number): number {
-    this.owedMs(nowMs);
-    this.#tokens -= 1;
-    return this.#debtMs;
+  /** The due time after one more frame. A clock that steps back takes nothing away. */
+  afterFrame(dueMs: number, nowMs: number): number {
+    return Math.max(dueMs, nowMs) + this.#frameMs;
   }
 
-  /** How many ms it takes until nothing is owed. */
-  owedMs(nowMs: number): number {
-    const refill = ((nowMs - this.#filledAtMs) * this.#perSecond) / 1000;
-    // A clock that steps back takes nothing away.
-    if (refill > 0) this.#tokens = Math.min(this.#burst, this.#tokens + refill);
-    this.#filledAtMs = nowMs;
-    return this.#debtMs;
-  }
-
-  get #debtMs(): number {
-    return Math.max(0, Math.ceil((-this.#tokens / this.#perSecond) * 1000));
+  /** How many ms the socket must not be read; 0: go on. */
+  owedMs(dueMs: number, nowMs: number): number {
+    return Math.max(0, Math.ceil(dueMs - nowMs - this.#burstMs));
   }
 }

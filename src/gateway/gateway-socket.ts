@@ -13,18 +13,34 @@ export interface SocketOwner {
 /** Why a socket is not being read from. */
 export const Held = { greeting: 1, rate: 2, load: 4, leaving: 8 } as const;
 
-/** A `ws` socket with shared listeners, and an owner in place of closures: thousands of these are idle most of the time. */
+/**
+ * A `ws` socket whose events go straight to its owner: thousands of these are idle most of the time, and a table of listeners would be
+ * the largest part of each.
+ */
 export class GatewaySocket extends WebSocket {
   owner: SocketOwner | null = null;
   #held = 0;
 
-  adopt(owner: SocketOwner): void {
-    this.owner = owner;
-    this.on('message', onMessage);
-    this.on('ping', onPing);
-    this.on('pong', onPong);
-    this.on('close', onClose);
-    this.on('error', onError);
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    const { owner } = this;
+    if (owner === null) return false;
+    switch (event) {
+      case 'message':
+        owner.received(args[0] as Buffer, args[1] as boolean);
+        return true;
+      case 'ping':
+        owner.controlled(args[0] as Buffer);
+        return true;
+      case 'pong':
+        owner.controlled(null);
+        return true;
+      case 'close':
+        owner.ended(args[0] as number);
+        return true;
+      default:
+        // An error is followed by a close, and what there is to do about it is done there.
+        return false;
+    }
   }
 
   get isOpen(): boolean {
@@ -62,22 +78,3 @@ export class GatewaySocket extends WebSocket {
     else super.close(code, reason);
   }
 }
-
-function onMessage(this: WebSocket, data: Buffer, isBinary: boolean): void {
-  (this as GatewaySocket).owner?.received(data, isBinary);
-}
-
-function onPing(this: WebSocket, data: Buffer): void {
-  (this as GatewaySocket).owner?.controlled(data);
-}
-
-function onPong(this: WebSocket): void {
-  (this as GatewaySocket).owner?.controlled(null);
-}
-
-function onClose(this: WebSocket, code: number): void {
-  (this as GatewaySocket).owner?.ended(code);
-}
-
-/** A listener, so that an error of one socket stays its own affair; what there is to do about it is done in `close`. */
-function onError(): void {}

@@ -23,12 +23,15 @@ export class Heartbeat {
     this.#spokeMs = turnMs / SPOKES;
   }
 
-  /** Answers how to take it out again. */
-  add(visited: Visited): () => void {
+  add(visited: Visited): void {
     const spoke = this.#spokes[this.#count++ % SPOKES] as Set<Visited>;
     spoke.add(visited);
     this.#cancel ??= this.#clock.after(this.#spokeMs, this.#turn);
-    return () => spoke.delete(visited);
+  }
+
+  /** Looks at every spoke: cheaper than to remember the right one for each of those that stay. */
+  remove(visited: Visited): void {
+    for (const spoke of this.#spokes) if (spoke.delete(visited)) return;
   }
 
   stop(): void {

@@ -12,49 +12,28 @@ import { messageFrame, PING_FRAME } from './frame-bytes.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { deltaOf } from './pushed-change.ts';
 import type { PushedChange } from './pushed-change.ts';
+import { type Position, type Put, WaitingAnswers } from './waiting-answers.ts';
 
+/** The socket that it writes to, and whoever owns it. */
 export interface OutboundHost {
   readonly user: string;
+  readonly stream: Pick<Writable, 'write'>;
+  readonly codec: Codec;
+  /** Rows of a snapshot page. */
+  readonly pageRowsMax: number;
   /** False: the socket is closing, nothing more may be written. */
   mayWrite(nowMs: number): boolean;
   /** The frame of the answer to hello or sync; null for a repair that needs none. */
   announce(question: Question, answered: Answer): ServerFrame | null;
   /** Answers after how many ms a repair is tried again. */
   failed(question: Question, error: unknown): number;
-  /** Something that was waiting, of the weight it was given with, has been written or dropped. */
+  /** Something that was waiting, of the weight it was given with, is being written. */
   unload(weight: number): void;
 }
 
 export interface OutboundDeps {
-  readonly stream: Pick<Writable, 'write'>;
-  readonly codec: Codec;
   readonly clock: Clock;
-  readonly sync: Pick<Services['sync'], 'view' | 'diverged'>;
-  readonly host: OutboundHost;
-  /** Rows of a snapshot page. */
-  readonly pageRowsMax: number;
-}
-
-interface WaitingAck {
-  readonly id: number;
-  readonly items: readonly AckedItem[];
-  readonly weight: number;
-  /** The version that contains the effect. */
-  epoch: string;
-  syncVersion: number;
-}
-
-interface Note {
-  readonly frame: ServerFrame;
-  readonly weight: number;
-}
-
-/** Where the frames given to the socket end; total and digest belong to that version. */
-interface Position {
-  readonly epoch: string;
-  readonly version: number;
-  readonly total: number;
-  readonly digest: string;
+  readonly services: { readonly sync: Pick<Services['sync'], 'view' | 'diverged'> };
 }
 
 /** Questions that may wait for their answer: each may cost a read of all rows. */
@@ -73,17 +52,15 @@ const LOST_PUSH_MS = 100;
  */
 export class Outbound {
   readonly #deps: OutboundDeps;
+  readonly #host: OutboundHost;
   readonly #onWritten = (): void => this.#written();
+  /** Null: not yet welcomed. */
   #at: Position | null = null;
   #isWriting = false;
   #writingSinceMs = 0;
   #pending: PendingChanges | null = null;
-  #acks: WaitingAck[] = [];
-  #notes: Note[] = [];
-  #beats = 0;
-  #beatsWeight = 0;
-  #mustProbe = false;
-  #questions: Question[] = [];
+  #waiting: WaitingAnswers | null = null;
+  #questions: Question[] | null = null;
   #isReading = false;
   #mustRead = false;
   #answered: { readonly question: Question; readonly answer: Answer } | null = null;
@@ -91,12 +68,14 @@ export class Outbound {
   #pages: SnapshotCourse | null = null;
   #cancelTimer: (() => void) | null = null;
 
-  constructor(deps: OutboundDeps) {
+  constructor(deps: OutboundDeps, host: OutboundHost) {
     this.#deps = deps;
+    this.#host = host;
   }
 
   /** Hello, sync. Answered in order, each when what was begun before is finished. False: too many wait. */
   ask(question: Question): boolean {
+    this.#questions ??= [];
     if (this.#questions.length >= QUESTIONS_MAX) return false;
     this.#questions.push(question);
     this.#flush();
@@ -108,10 +87,12 @@ export class Outbound {
     const { change } = pushed;
     const at = this.#at;
     if (at !== null && change.epoch === at.epoch) {
-      if (change.syncVersion <= (this.#catchUp?.head.syncVersion ?? at.version)) return false;
-      if (this.#isIdle && change.baseVersion === at.version && change.rows.length <= VERSION_ROWS_MAX) {
+      if (change.syncVersion <= (this.#catchUp?.head.syncVersion ?? at.syncVersion)) return false;
+      if (this.#isIdle && change.baseVersion === at.syncVersion && change.rows.length <= VERSION_ROWS_MAX) {
+        const nowMs = this.#deps.clock.nowMs();
+        if (!this.#host.mayWrite(nowMs)) return false;
         this.#moveTo(change);
-        this.#write(pushed.frameFor(this.#deps.codec));
+        this.#write(pushed.frameFor(this.#host.codec), nowMs);
         return false;
       }
     }
@@ -122,22 +103,23 @@ export class Outbound {
   }
 
   /** The answer to a command; it waits until this socket was sent the version that contains the effect (CONTRACT §6). */
-  ack(id: number, items: readonly AckedItem[], { epoch, syncVersion }: StateHead, weight: number): void {
-    this.#acks.push({ id, items, epoch, syncVersion, weight });
+  ack(id: number, items: readonly AckedItem[], at: StateHead, weight: number): void {
+    this.#waiting ??= new WaitingAnswers();
+    this.#waiting.addAck(id, items, at, weight);
     this.#flush();
   }
 
   /** Any other frame, which belongs to no version. */
   note(frame: ServerFrame, weight: number): void {
-    this.#notes.push({ frame, weight });
+    this.#waiting ??= new WaitingAnswers();
+    this.#waiting.addNote(frame, weight);
     this.#flush();
   }
 
-  /** A heartbeat with where this socket stands, as the answer to a ping, or unasked: then every peer that is alive sends something in return. */
+  /** A heartbeat with where this socket stands, as the answer to a ping; with weight 0: unasked. */
   beat(weight: number): void {
-    this.#beats++;
-    this.#beatsWeight += weight;
-    this.#mustProbe ||= weight === 0;
+    this.#waiting ??= new WaitingAnswers();
+    this.#waiting.addBeat(weight);
     this.#flush();
   }
 
@@ -145,8 +127,7 @@ export class Outbound {
   compare({ epoch, syncVersion }: StateHead): void {
     const at = this.#at;
     if (at === null || this.#catchUp !== null || this.#answered !== null || this.#isReading) return;
-    const reached = this.#pending?.reach(at.epoch, at.version) ?? at.version;
-    if (at.epoch === epoch && reached >= syncVersion) return;
+    if (at.epoch === epoch && this.#reach(at) >= syncVersion) return;
     this.#mustRead = true;
     this.#flush();
   }
@@ -161,155 +142,137 @@ export class Outbound {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     this.#pending = null;
+    this.#waiting = null;
+    this.#questions = null;
     this.#catchUp = null;
     this.#pages = null;
-    this.#acks = [];
-    this.#notes = [];
-    this.#questions = [];
   }
 
   get #isIdle(): boolean {
     if (this.#isWriting || this.#isReading || this.#mustRead || this.#answered !== null) return false;
-    return this.#catchUp === null && this.#pages === null && (this.#pending === null || this.#pending.isEmpty);
+    return this.#catchUp === null && this.#pages === null && this.#pending === null;
+  }
+
+  /** The version that what is on its way here leads to. */
+  #reach({ epoch, syncVersion }: Position): number {
+    return this.#pending?.reach(epoch, syncVersion) ?? syncVersion;
+  }
+
+  #moveTo({ epoch, syncVersion, total, digest }: StateHead): void {
+    this.#at = { epoch, syncVersion, total, digest };
   }
 
   #flush(): void {
     if (this.#isWriting) return;
-    if (!this.#deps.host.mayWrite(this.#deps.clock.nowMs())) return;
+    const nowMs = this.#deps.clock.nowMs();
+    if (!this.#host.mayWrite(nowMs)) return;
     const batch: Buffer[] = [];
-    this.#takeAnswer(batch);
+    const put: Put = (frame) => {
+      const bytes = messageFrame(this.#host.codec.encode(frame));
+      batch.push(bytes);
+      return bytes.length;
+    };
+    this.#takeAnswer(put);
     if (this.#at !== null) {
-      this.#takeChanges(batch);
-      // The totals of a version in the middle of a catch-up are not known, so nothing that carries them goes out before its end.
-      if (this.#catchUp === null) {
-        this.#takeAcks(batch);
-        this.#takeBeats(batch);
-      }
-      this.#takeNotes(batch);
-      if (this.#catchUp === null) this.#takePage(batch);
+      this.#takeChanges(put);
+      this.#takeWaiting(put, batch);
+      if (this.#catchUp === null) this.#takePage(put);
     }
     this.#readNext();
     const [first] = batch;
-    if (first !== undefined) this.#write(batch.length === 1 ? first : Buffer.concat(batch));
+    if (first !== undefined) this.#write(batch.length === 1 ? first : Buffer.concat(batch), nowMs);
   }
 
-  #write(bytes: Buffer): void {
-    const { clock, host, stream } = this.#deps;
-    const nowMs = clock.nowMs();
-    if (!host.mayWrite(nowMs)) return;
+  #write(bytes: Buffer, nowMs: number): void {
     this.#isWriting = true;
     this.#writingSinceMs = nowMs;
-    stream.write(bytes, this.#onWritten);
+    this.#host.stream.write(bytes, this.#onWritten);
   }
 
   #written(): void {
     this.#isWriting = false;
+    // Most writes are a push to an idle socket: nothing has come meanwhile.
+    if (this.#isIdle && this.#waiting === null && this.#questions === null) return;
     this.#flush();
   }
 
-  #put(batch: Buffer[], frame: ServerFrame): number {
-    const bytes = messageFrame(this.#deps.codec.encode(frame));
-    batch.push(bytes);
-    return bytes.length;
-  }
-
-  #moveTo({ epoch, syncVersion, total, digest }: StateHead): void {
-    this.#at = { epoch, version: syncVersion, total, digest };
-  }
-
-  #takeAnswer(batch: Buffer[]): void {
+  #takeAnswer(put: Put): void {
     if (this.#answered === null) return;
     const { question, answer: answered } = this.#answered;
     this.#answered = null;
-    const frame = this.#deps.host.announce(question, answered);
-    if (frame !== null) this.#put(batch, frame);
+    const frame = this.#host.announce(question, answered);
+    if (frame !== null) put(frame);
     this.#catchUp = answered.catchUp;
     this.#pages = answered.pages;
     this.#moveTo(answered.head);
   }
 
-  #takeChanges(batch: Buffer[]): void {
+  #takeChanges(put: Put): void {
     if (this.#catchUp !== null) {
       const { frame, rest } = nextDelta(this.#catchUp);
-      this.#put(batch, frame);
+      put(frame);
       if (rest === null) this.#moveTo(this.#catchUp.head);
       this.#catchUp = rest;
       return;
     }
     const at = this.#at;
     const pending = this.#pending;
-    if (this.#isReading || this.#mustRead || at === null || pending === null || pending.isEmpty) return;
-    const change = pending.isKnownAt(at.epoch, at.version) ? null : pending.since(at.epoch, at.version);
-    if (change !== null && change.rows.length > 0) {
-      this.#put(batch, deltaOf(change));
+    if (this.#isReading || this.#mustRead || at === null || pending === null) return;
+    this.#pending = null;
+    if (pending.isKnownAt(at.epoch, at.syncVersion)) return;
+    const change = pending.since(at.epoch, at.syncVersion);
+    if (change === null || change.rows.length === 0) this.#mustRead = true;
+    else {
+      put(deltaOf(change));
       this.#moveTo(change);
-    } else if (!pending.isKnownAt(at.epoch, at.version)) this.#mustRead = true;
-    pending.clear();
+    }
   }
 
-  #takeAcks(batch: Buffer[]): void {
+  #takeWaiting(put: Put, batch: Buffer[]): void {
+    const waiting = this.#waiting;
     const at = this.#at;
-    let bytes = 0;
-    let taken = 0;
-    for (const { id, items, epoch, syncVersion, weight } of this.#acks) {
-      if (at === null || bytes >= BATCH_BYTES_MAX || epoch !== at.epoch || syncVersion > at.version) break;
-      const { version, total, digest } = at;
-      bytes += this.#put(batch, { t: 'acked', id, items: [...items], sync_version: version, total, digest });
-      taken++;
-      this.#deps.host.unload(weight);
+    if (waiting === null || at === null) return;
+    let weight = 0;
+    // The totals of a version in the middle of a catch-up are not known, so nothing that carries them goes out before its end.
+    if (this.#catchUp === null) {
+      weight += waiting.takeAcks(at, put, BATCH_BYTES_MAX);
+      if (waiting.mustProbe) batch.push(PING_FRAME);
+      weight += waiting.takeBeats(at, put);
+      this.#awaitPush(waiting, at);
     }
-    if (taken > 0) this.#acks.splice(0, taken);
-    this.#awaitPush();
+    weight += waiting.takeNotes(put);
+    if (waiting.isEmpty) this.#waiting = null;
+    if (weight > 0) this.#host.unload(weight);
   }
 
   /** The first ack waits for a version that is not on its way here: soon it will have been lost, and the state is read. */
-  #awaitPush(): void {
-    const [first] = this.#acks;
-    const at = this.#at;
-    if (first === undefined || at === null || this.#isReading || this.#mustRead) return;
-    if (first.epoch !== at.epoch) this.#mustRead = true;
-    else if (first.syncVersion > (this.#pending?.reach(at.epoch, at.version) ?? at.version)) {
+  #awaitPush({ firstAck }: WaitingAnswers, at: Position): void {
+    if (firstAck === null || this.#isReading || this.#mustRead) return;
+    if (firstAck.epoch !== at.epoch) this.#mustRead = true;
+    else if (firstAck.syncVersion > this.#reach(at)) {
       this.#cancelTimer ??= this.#deps.clock.after(LOST_PUSH_MS, () => {
         this.#cancelTimer = null;
-        this.#mustRead ||= this.#acks.length > 0 && !this.#isReading;
+        this.#mustRead ||= (this.#waiting?.firstAck ?? null) !== null && !this.#isReading;
         this.#flush();
       });
     }
   }
 
-  #takeBeats(batch: Buffer[]): void {
-    const at = this.#at;
-    if (at === null || this.#beats === 0) return;
-    const { epoch, version, total, digest } = at;
-    for (; this.#beats > 0; this.#beats--) this.#put(batch, { t: 'hb', epoch, sync_version: version, total, digest });
-    if (this.#mustProbe) batch.push(PING_FRAME);
-    this.#mustProbe = false;
-    if (this.#beatsWeight > 0) this.#deps.host.unload(this.#beatsWeight);
-    this.#beatsWeight = 0;
-  }
-
-  #takeNotes(batch: Buffer[]): void {
-    for (const { frame, weight } of this.#notes) {
-      this.#put(batch, frame);
-      this.#deps.host.unload(weight);
-    }
-    if (this.#notes.length > 0) this.#notes = [];
-  }
-
-  #takePage(batch: Buffer[]): void {
+  #takePage(put: Put): void {
     if (this.#pages === null) return;
-    const { frame, rest } = nextPage(this.#pages, this.#deps.pageRowsMax);
-    this.#put(batch, frame);
+    const { frame, rest } = nextPage(this.#pages, this.#host.pageRowsMax);
+    put(frame);
     this.#pages = rest;
   }
 
   #readNext(): void {
     if (this.#isReading || this.#answered !== null || this.#catchUp !== null || this.#pages !== null) return;
     const at = this.#at;
-    let question = this.#questions.shift();
+    let question = this.#questions?.shift();
+    if (this.#questions?.length === 0) this.#questions = null;
     if (question === undefined) {
       if (!this.#mustRead || at === null) return;
-      const cursor = { epoch: at.epoch, sync_version: at.version };
+      const cursor = { epoch: at.epoch, sync_version: at.syncVersion };
       question = { kind: 'repair', cursor, askedAtMs: this.#deps.clock.nowMs() };
     }
     void this.#read(question);
@@ -317,13 +280,14 @@ export class Outbound {
 
   /** What was pushed before is in the state that is read now; what is pushed meanwhile waits beside it. */
   async #read(question: Question): Promise<void> {
-    const { sync, host, clock } = this.#deps;
+    const { services, clock } = this.#deps;
+    const host = this.#host;
     this.#isReading = true;
     this.#mustRead = false;
-    this.#pending?.clear();
-    const covered = this.#acks.filter(({ epoch }) => epoch !== this.#at?.epoch);
+    this.#pending = null;
+    const covered = this.#waiting?.acksOfOtherEpochs(this.#at?.epoch) ?? [];
     try {
-      const answered = await answer(sync, host.user, question);
+      const answered = await answer(services.sync, host.user, question);
       for (const ack of covered) {
         ack.epoch = answered.view.epoch;
         ack.syncVersion = answered.view.syncVersion;

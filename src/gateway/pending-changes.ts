@@ -17,16 +17,6 @@ export class PendingChanges {
   #baseVersion = 0;
   #op: Op = 'merged';
 
-  get isEmpty(): boolean {
-    return this.#head === null;
-  }
-
-  clear(): void {
-    this.#head = null;
-    this.#rows = null;
-    this.#bytes = 0;
-  }
-
   add(change: Change): void {
     const held = this.#head;
     if (held === null) {

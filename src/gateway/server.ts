@@ -9,6 +9,7 @@ import { ConnectionLimits } from './connection-limits.ts';
 import type { GatewayDeps } from './deps.ts';
 import { drain } from './drain.ts';
 import { messageFrame } from './frame-bytes.ts';
+import { FrameRate } from './frame-rate.ts';
 import { GatewaySocket } from './gateway-socket.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Registry } from './registry.ts';
@@ -39,6 +40,7 @@ const CHUNKS_MAX = 256;
 const TURN_MS_MAX = 1000;
 const TURNS_PER_DEADLINE = 8;
 const RETRY_AFTER_SECONDS = 5;
+const NODE_NAME_LENGTH = 8;
 
 /** `closeTimeout` is an option of ws 8.23 that its types do not know. */
 type LeanOptions = ServerOptions<typeof GatewaySocket> & { readonly closeTimeout: number };
@@ -53,6 +55,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const watch = new StateWatch({ registry, sync: services.sync, clock, log, roundMs: settings.heartbeatMs });
   const connections = new ConnectionLimits(settings.connectionsMax, settings.connectionsPerAddressMax);
   const sessions = new Set<Session>();
+  const node = deps.random.token(NODE_NAME_LENGTH);
+  let connCount = 0;
   let isDraining = false;
 
   const options: LeanOptions = {
@@ -84,6 +88,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     ...deps,
     registry,
     heartbeat,
+    frameRate: new FrameRate(settings.framesBurst, settings.framesPerSecond),
+    nextConn: () => `${node}-${(connCount++).toString(36)}`,
     ended(session, closeCode) {
       sessions.delete(session);
       ended(session.address, closeCode);
@@ -117,16 +123,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
         return refuse(stream, 503, 'the node is going down');
       }
       const address = request.socket.remoteAddress ?? '';
-      const admission = connections.enter(address);
-      if (admission !== 'ok') {
+      const refusal = connections.refusal(address);
+      if (refusal !== null) {
         metrics.handshake('full');
-        return refuse(stream, admission === 'node_full' ? 503 : 429, 'too many connections');
+        return refuse(stream, refusal === 'node_full' ? 503 : 429, 'too many connections');
       }
-      // Until there is a session nobody else notices the end of the connection.
-      const onRefused = (): void => connections.leave(address);
-      stream.once('close', onRefused);
       server.handleUpgrade(request, stream, head, (socket) => {
-        stream.off('close', onRefused);
+        connections.enter(address);
         accept(socket, stream as NetStream, address, !isOriginAllowed(request, settings.allowedOrigins));
       });
     },
@@ -165,7 +168,7 @@ function isOriginAllowed({ headers }: IncomingMessage, allowed: readonly string[
 
 /** Accepted only to say why not, since a browser tells its page nothing of a refused handshake. */
 function turnAway(socket: GatewaySocket, stream: Duplex, code: CloseCode, ended: (closeCode: number) => void): void {
-  socket.adopt({ received: () => {}, controlled: () => {}, malformed: () => {}, ended: () => ended(code) });
+  socket.owner = { received: () => {}, controlled: () => {}, malformed: () => {}, ended: () => ended(code) };
   const { reason } = closeCodes[code];
   stream.write(messageFrame(JSON.stringify({ t: 'bye', code, reason })));
   socket.close(code, reason);

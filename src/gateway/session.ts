@@ -19,7 +19,7 @@ import { carryOut, errorFrame } from './command-frames.ts';
 import type { CommandFrame } from './command-frames.ts';
 import type { GatewayDeps } from './deps.ts';
 import { messageFrame } from './frame-bytes.ts';
-import { FrameRate } from './frame-rate.ts';
+import type { FrameRate } from './frame-rate.ts';
 import type { GatewaySocket, SocketOwner } from './gateway-socket.ts';
 import { Held } from './gateway-socket.ts';
 import type { Heartbeat, Visited } from './heartbeat.ts';
@@ -31,6 +31,9 @@ import type { Registry } from './registry.ts';
 export interface SessionDeps extends GatewayDeps {
   readonly registry: Registry;
   readonly heartbeat: Heartbeat;
+  readonly frameRate: FrameRate;
+  /** A name for a connection, unlike any other. */
+  readonly nextConn: () => string;
   /** The close code is the one sent, else the one received; 1006 when the link broke. */
   ended(session: Session, closeCode: number): void;
 }
@@ -53,7 +56,6 @@ const LOAD_BYTES = 1024;
 /** Who owes more than this to the rate sends what no client has a reason to send. */
 const RATE_DEBT_MAX_MS = 10_000;
 const PONG_BACKLOG_BYTES_MAX = 4096;
-const CONN_ID_LENGTH = 12;
 /** After a fault of the server's own. */
 const RETRY_MS = 1000;
 
@@ -64,23 +66,24 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   attempt: number | undefined = undefined;
   /** Of the peer, for the limits. */
   readonly address: string;
+  readonly stream: NetStream;
+  readonly codec: Codec;
+  pageRowsMax: number = limits.pageRowsDefault;
   readonly #deps: SessionDeps;
   readonly #socket: GatewaySocket;
-  readonly #stream: NetStream;
-  readonly #codec: Codec;
-  readonly #leaveHeartbeat: () => void;
-  readonly #openedAtMs: number;
-  readonly #bytesAtOpen: number;
-  readonly #rate: FrameRate;
   #phase: Phase = 'greeting';
   #outbound: Outbound | null = null;
   /** Frames behind the hello, until its token is verified; at most one chunk of the network, since reading stops. */
-  #early: Decoded<ClientFrame>[] = [];
+  #early: Decoded<ClientFrame>[] | null = null;
   #expiresAtMs = 0;
   #largeMark = 0;
   #load = 0;
-  #bytesHeard = 0;
-  #nextBeatMs = 0;
+  /** What had come in when the socket was opened; from the welcome on, when the last heartbeat went out. */
+  #bytesHeard: number;
+  /** When the hello must have come; from then on, when the next heartbeat goes out. */
+  #dueMs: number;
+  /** See FrameRate. */
+  #rateDueMs: number;
   /** When the heartbeat went out since which nothing was heard; null: none. */
   #probedAtMs: number | null = null;
   #closedWith: CloseCode | null = null;
@@ -90,14 +93,14 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     const nowMs = deps.clock.nowMs();
     this.#deps = deps;
     this.#socket = socket;
-    this.#stream = stream;
-    this.#codec = codec;
+    this.stream = stream;
+    this.codec = codec;
     this.address = address;
-    this.#openedAtMs = nowMs;
-    this.#bytesAtOpen = stream.bytesRead;
-    this.#rate = new FrameRate(deps.settings.framesBurst, deps.settings.framesPerSecond, nowMs);
-    this.#leaveHeartbeat = deps.heartbeat.add(this);
-    socket.adopt(this);
+    this.#bytesHeard = stream.bytesRead;
+    this.#dueMs = nowMs + deps.settings.helloTimeoutMs;
+    this.#rateDueMs = nowMs;
+    deps.heartbeat.add(this);
+    socket.owner = this;
   }
 
   // ------------------------------------------------------------------------------------------------------ what comes in
@@ -107,10 +110,10 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     const isVerified = this.#phase === 'live';
     if (data.length > (isVerified ? limits.frameBytesMax : limits.frameBytesBeforeWelcomeMax)) return this.close(4400);
     if (!this.#isWithinRate()) return;
-    const decoded = this.#codec.decodeClient(isBinary ? data : data.toString());
+    const decoded = this.codec.decodeClient(isBinary ? data : data.toString());
     if (isVerified) this.#handle(decoded, data.length);
     else if (this.#phase === 'verifying') {
-      this.#early.push(decoded);
+      (this.#early ??= []).push(decoded);
       this.#socket.hold(Held.greeting);
     } else if (decoded.ok && decoded.frame.t === 'hello') void this.#greet(decoded.frame);
     else this.close(4400);
@@ -119,7 +122,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   controlled(pingData: Buffer | null): void {
     if (this.#isOver || !this.#isWithinRate() || pingData === null) return;
     // RFC 6455 §5.5.3: where pings outrun the line, not every one has to be answered.
-    if (this.#stream.writableLength <= PONG_BACKLOG_BYTES_MAX) this.#socket.pong(pingData);
+    if (this.stream.writableLength <= PONG_BACKLOG_BYTES_MAX) this.#socket.pong(pingData);
   }
 
   malformed(): void {
@@ -150,25 +153,19 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       if (!registry.enter(this)) return this.close(4404);
       this.#goLive(hello, askedAtMs);
     }
-    for (const decoded of this.#early) this.#handle(decoded, 0);
-    this.#early = [];
+    for (const decoded of this.#early ?? []) this.#handle(decoded, 0);
+    this.#early = null;
     this.#socket.release(Held.greeting);
   }
 
   #goLive({ cursor, digest, page, max_rows }: Hello, askedAtMs: number): void {
-    const { clock, services, settings, random, metrics } = this.#deps;
+    const { clock, settings, random, metrics } = this.#deps;
     this.#phase = 'live';
     metrics.sessionLive(1);
     // The first heartbeat comes early by chance, so that sockets that opened together do not beat together.
-    this.#nextBeatMs = clock.nowMs() + settings.heartbeatMs * (0.5 + random.fraction() / 2);
-    this.#outbound = new Outbound({
-      stream: this.#stream,
-      codec: this.#codec,
-      clock,
-      sync: services.sync,
-      host: this,
-      pageRowsMax: Math.min(max_rows ?? limits.pageRowsDefault, limits.pageRowsMax),
-    });
+    this.#dueMs = clock.nowMs() + settings.heartbeatMs * (0.5 + random.fraction() / 2);
+    this.pageRowsMax = Math.min(max_rows ?? limits.pageRowsDefault, limits.pageRowsMax);
+    this.#outbound = new Outbound(this.#deps, this);
     this.#outbound.ask({ kind: 'hello', cursor, digest, page, askedAtMs });
   }
 
@@ -232,8 +229,10 @@ export class Session implements SocketOwner, OutboundHost, Visited {
 
   /** False: the socket was closed for it. */
   #isWithinRate(): boolean {
-    const { clock, metrics } = this.#deps;
-    const waitMs = this.#rate.take(clock.nowMs());
+    const { clock, metrics, frameRate } = this.#deps;
+    const nowMs = clock.nowMs();
+    this.#rateDueMs = frameRate.afterFrame(this.#rateDueMs, nowMs);
+    const waitMs = frameRate.owedMs(this.#rateDueMs, nowMs);
     if (waitMs === 0) return true;
     metrics.rateLimited('frames');
     if (waitMs > RATE_DEBT_MAX_MS) {
@@ -245,10 +244,10 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   }
 
   #holdForRate(waitMs: number): void {
-    const { clock } = this.#deps;
+    const { clock, frameRate } = this.#deps;
     this.#socket.hold(Held.rate);
     clock.after(waitMs, () => {
-      const owedMs = this.#isOver ? 0 : this.#rate.owedMs(clock.nowMs());
+      const owedMs = this.#isOver ? 0 : frameRate.owedMs(this.#rateDueMs, clock.nowMs());
       if (owedMs > 0) this.#holdForRate(owedMs);
       else this.#socket.release(Held.rate);
     });
@@ -278,7 +277,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   }
 
   announce({ kind, askedAtMs }: Question, { mode, reason, head, view }: Answer): ServerFrame | null {
-    const { registry, metrics, clock, random, settings } = this.#deps;
+    const { registry, metrics, clock, settings, nextConn } = this.#deps;
     registry.concerns(this.user, view.large, this.#largeMark);
     this.#largeMark = registry.largeMark;
     if (kind === 'repair' && mode !== 'snapshot') return null;
@@ -289,7 +288,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     const sums = { total, badge, mentions, digest, expires_at: this.#expiresAtMs };
     if (kind !== 'hello') return { t: 'synced', ...answer, ...sums };
     metrics.helloAnswered((clock.nowMs() - askedAtMs) / 1000);
-    const who = { conn: random.token(CONN_ID_LENGTH), user: this.user };
+    const who = { conn: nextConn(), user: this.user };
     return { t: 'welcome', ...who, ...answer, ...sums, heartbeat_ms: settings.heartbeatMs };
   }
 
@@ -323,23 +322,27 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       metrics.slowConsumerClosed();
       return this.close(4100);
     }
-    // Any byte is a sign of life. One that we do not read cannot give any.
-    if (this.#stream.bytesRead !== this.#bytesHeard || this.#socket.isHeld) this.#probedAtMs = null;
-    this.#bytesHeard = this.#stream.bytesRead;
-    if (this.#probedAtMs !== null && nowMs - this.#probedAtMs >= settings.silenceMaxMs) {
-      metrics.halfOpenClosed();
-      return this.close(4101);
+    if (this.#probedAtMs !== null) {
+      // Any byte is a sign of life. A socket that we do not read cannot give any.
+      if (this.stream.bytesRead !== this.#bytesHeard || this.#socket.isHeld) this.#probedAtMs = null;
+      else if (nowMs - this.#probedAtMs >= settings.silenceMaxMs) {
+        metrics.halfOpenClosed();
+        return this.close(4101);
+      }
     }
-    if (nowMs < this.#nextBeatMs) return;
-    this.#nextBeatMs = nowMs + settings.heartbeatMs;
-    this.#probedAtMs ??= nowMs;
+    if (nowMs < this.#dueMs) return;
+    this.#dueMs = nowMs + settings.heartbeatMs;
+    if (this.#probedAtMs === null) {
+      this.#probedAtMs = nowMs;
+      this.#bytesHeard = this.stream.bytesRead;
+    }
     this.#outbound?.beat(0);
   }
 
   #visitBeforeWelcome(nowMs: number): void {
     if (this.#phase !== 'greeting') return;
-    if (nowMs - this.#openedAtMs >= this.#deps.settings.helloTimeoutMs) this.close(4101);
-    else if (this.#stream.bytesRead - this.#bytesAtOpen > BYTES_BEFORE_HELLO_MAX) this.close(4400);
+    if (nowMs >= this.#dueMs) this.close(4101);
+    else if (this.stream.bytesRead - this.#bytesHeard > BYTES_BEFORE_HELLO_MAX) this.close(4400);
   }
 
   /** Says `bye` and closes; nothing is read or written after it. */
@@ -351,7 +354,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     const { reason } = closeCodes[code];
     const bye: Bye = { t: 'bye', code, reason };
     if (retryMs !== undefined) bye.retry_ms = retryMs;
-    this.#stream.write(messageFrame(this.#codec.encode(bye)));
+    this.stream.write(messageFrame(this.codec.encode(bye)));
     this.#socket.close(code, reason);
   }
 
@@ -388,7 +391,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       this.#deps.registry.leave(this);
     }
     this.#phase = phase;
-    this.#leaveHeartbeat();
+    this.#deps.heartbeat.remove(this);
     this.#outbound?.drop();
     this.#outbound = null;
     this.#socket.release(~0);

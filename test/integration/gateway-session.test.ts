@@ -24,7 +24,7 @@ describe('greeting', () => {
     const { socket, welcome } = await bench.connect('u1', 'd1');
     expect(welcome).toEqual({
       t: 'welcome',
-      conn: expect.stringMatching(/^[0-9a-z]{12}$/),
+      conn: expect.stringMatching(/^[0-9a-z]{8}-[0-9a-z]+$/),
       user: 'u1',
       epoch: expect.any(String),
       sync_version: 1,

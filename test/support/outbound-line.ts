@@ -18,6 +18,8 @@ export class Line implements OutboundHost {
   readonly user = 'u1';
   readonly clock = createHandClock();
   readonly stream = new SlowStream();
+  readonly codec = jsonCodec;
+  readonly pageRowsMax: number;
   readonly device = new JudgedDevice();
   readonly outbound: Outbound;
   readonly log: ServerFrame[] = [];
@@ -35,17 +37,12 @@ export class Line implements OutboundHost {
 
   constructor(rows: readonly DerivedRow[] = [], pageRowsMax = 100) {
     this.state = buildUserState('u1', 'epoch1', rows);
-    this.outbound = new Outbound({
-      stream: this.stream,
-      codec: jsonCodec,
-      clock: this.clock,
-      host: this,
-      pageRowsMax,
-      sync: {
-        view: (_, since) => this.#view(since),
-        diverged: async () => void this.divergedCalls++,
-      },
-    });
+    this.pageRowsMax = pageRowsMax;
+    const sync = {
+      view: (_: string, since?: number) => this.#view(since),
+      diverged: async () => void this.divergedCalls++,
+    };
+    this.outbound = new Outbound({ clock: this.clock, services: { sync } }, this);
   }
 
   async #view(since?: number): Promise<StateView> {

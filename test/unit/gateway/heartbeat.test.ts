@@ -7,13 +7,12 @@ describe('heartbeat wheel', () => {
     const clock = createHandClock();
     const wheel = new Heartbeat(clock, 1600);
     const visits = new Map<number, number>();
-    const leave = Array.from({ length: 100 }, (_, n) =>
-      wheel.add({ visit: () => void visits.set(n, (visits.get(n) ?? 0) + 1) }),
-    );
+    const all = Array.from({ length: 100 }, (_, n) => ({ visit: () => void visits.set(n, (visits.get(n) ?? 0) + 1) }));
+    for (const one of all) wheel.add(one);
     await clock.pass(1600);
     expect([visits.size, new Set(visits.values())]).toEqual([100, new Set([1])]);
     expect(clock.waiting).toBe(1);
-    for (const end of leave.slice(1)) end();
+    for (const one of all.slice(1)) wheel.remove(one);
     await clock.pass(1600 * 3);
     expect([visits.get(0), visits.get(1)]).toEqual([4, 1]);
     wheel.stop();
@@ -23,7 +22,8 @@ describe('heartbeat wheel', () => {
   test('stands still while nobody is on it, and may be left during a visit', async () => {
     const clock = createHandClock();
     const wheel = new Heartbeat(clock, 160);
-    const leave = wheel.add({ visit: () => leave() });
+    const once = { visit: () => wheel.remove(once) };
+    wheel.add(once);
     await clock.pass(1000);
     expect(clock.waiting).toBe(0);
     let visits = 0;
