@@ -1,7 +1,7 @@
 /** One device of one user over a real socket: the client reducer, an ack queue, and nothing clever. */
 import { WebSocket } from 'ws';
 import { initialState, jsonCodec, reconnect, reduce, requestSync } from '../protocol/index.ts';
-import type { AckedItem, Action, ClientFrame, ClientState, Codec, ServerFrame } from '../protocol/index.ts';
+import type { AckedItem, Action, ClientFrame, ClientState, Codec, ServerFrame, SyncMode } from '../protocol/index.ts';
 import { msgpackCodec } from '../protocol/codec-msgpack.ts';
 import type { Target } from './target.ts';
 
@@ -35,6 +35,7 @@ export class Device {
   #socket: WebSocket | null = null;
   #wanted = false;
   #greeted = false;
+  #greetedBy: SyncMode | null = null;
   #attempt = 0;
   /** Told by the server: when to come back. */
   #retryMs: number | null = null;
@@ -55,6 +56,11 @@ export class Device {
 
   get state(): ClientState {
     return this.#state;
+  }
+
+  /** How the last hello was answered. */
+  get greetedBy(): SyncMode | null {
+    return this.#greetedBy;
   }
 
   get isConnected(): boolean {
@@ -185,6 +191,7 @@ export class Device {
     switch (frame.t) {
       case 'welcome':
         this.#greeted = true;
+        this.#greetedBy = frame.mode;
         this.#flushAcks();
         break;
       case 'delta':
