@@ -19,7 +19,7 @@ import { queryCount, queryId, queryText } from './request-fields.ts';
 import type { ApiContext, Route } from './route.ts';
 
 export interface SyncDeps {
-  readonly sync: Pick<Services['sync'], 'view' | 'diverged'>;
+  readonly sync: Pick<Services['sync'], 'pull' | 'diverged'>;
   readonly metrics: Metrics;
   /** Throws when this user asks too often. */
   readonly limitPulls: (user: string) => void;
@@ -67,7 +67,7 @@ export function syncRoutes({ sync, metrics, limitPulls }: SyncDeps): Route[] {
 async function pull(sync: SyncDeps['sync'], user: string, question: Question): Promise<Answer> {
   const { cursor, digest, maxRows } = question;
   const token = question.page === undefined ? null : readPageToken(question.page);
-  const view = await sync.view(user, token === null ? cursor?.sync_version : undefined);
+  const view = await sync.pull(user, token === null ? cursor?.sync_version : undefined);
   const course = token === null ? null : resumeSnapshot(view, token);
   if (course !== null) return pageOf(course, 'requested', maxRows);
 
@@ -80,7 +80,7 @@ async function pull(sync: SyncDeps['sync'], user: string, question: Question): P
   const reason = plan.mode === 'snapshot' ? plan.reason : 'floor';
   if (reason === 'digest') await sync.diverged(user);
   // The view above may hold only what is newer than the cursor.
-  return pageOf(beginSnapshot(await sync.view(user)), reason, maxRows);
+  return pageOf(beginSnapshot(await sync.pull(user)), reason, maxRows);
 }
 
 function pageOf(course: SnapshotCourse, reason: SyncReason, maxRows: number): Answer {

@@ -43,11 +43,15 @@ const WAITING_JOBS_MAX = 20_000;
 const LANE_WAITING_MAX = 2000;
 /** Ack frames of one user that are carried out as one. */
 const ACKS_TOGETHER_MAX = 500;
+/** Answers that may wait for the state to come back; beyond it a command is refused although it is durable, and a resend is harmless. */
+const UNSHOWN_MAX = 10_000;
+const SHOW_AGAIN_MS = 250;
 
 export class Commands {
   readonly #deps: CommandsDeps;
   readonly #lanes: CommandLanes<Command, CommandAnswer>;
   readonly #jobs: Batcher<UserJob, JobOutcome>;
+  readonly #unshown = new Set<Promise<void>>();
 
   constructor(deps: CommandsDeps) {
     this.#deps = deps;
@@ -97,54 +101,81 @@ export class Commands {
   }
 
   /** Resolves when every command received has been answered. */
-  flush(): Promise<void> {
-    return this.#lanes.idle();
+  async flush(): Promise<void> {
+    await this.#lanes.idle();
+    while (this.#unshown.size > 0) await Promise.allSettled(this.#unshown);
   }
 
   async #runLane(user: string, queued: readonly Queued<Command, CommandAnswer>[]): Promise<void> {
     try {
-      const answers = await this.#carryOut(
-        user,
-        queued.map(({ command }) => command),
-      );
-      queued.forEach(({ resolve }, i) => resolve(answers[i] as CommandAnswer));
+      const commands = queued.map(({ command }) => command);
+      const [first] = commands;
+      if (first?.kind === 'read_all') await this.#readAll(user, first, queued);
+      else await this.#commit(user, commands as readonly UserCommand[], queued, (items) => items);
     } catch (error) {
       for (const { reject } of queued) reject(error);
     }
   }
 
-  async #carryOut(user: string, commands: readonly Command[]): Promise<CommandAnswer[]> {
-    const [first] = commands;
-    if (first?.kind === 'read_all') return [await this.#carryOutReadAll(user, first.epoch, first.syncVersion)];
-    const { items, head } = await this.#commit(user, commands as readonly UserCommand[]);
-    return items.map((list) => ({ ...head, items: list }));
-  }
-
-  async #carryOutReadAll(
+  async #readAll(
     user: string,
-    epoch: string | undefined,
-    syncVersion: number | undefined,
-  ): Promise<CommandAnswer> {
+    { epoch, syncVersion }: Extract<Command, { kind: 'read_all' }>,
+    queued: readonly Queued<Command, CommandAnswer>[],
+  ): Promise<void> {
     const view = await this.#deps.sync.view(user);
     if (epoch !== undefined && epoch !== view.epoch) {
       throw new UserFault('stale_cursor', 'the epoch is not the present one; sync first', 'epoch');
     }
     const { acks, stale } = readAllItems(user, view.rows, syncVersion ?? null);
-    const { items, head } = await this.#commit(user, [{ kind: 'ack', items: acks.map(({ item }) => item) }]);
-    // What moved shows in the delta. Named is only what stayed because it had changed, here or while this ran.
-    const named = new Map<string, AckedItem>(stale.map((conv) => [conv, { conv, status: 'stale' }]));
-    for (const item of items[0] ?? [])
-      if (item.status === 'stale' && (item.unread ?? 0) > 0) named.set(item.conv, item);
-    return { ...head, items: [...named.values()] };
+    const command: UserCommand = { kind: 'ack', items: acks.map(({ item }) => item) };
+    await this.#commit(user, [command], queued, ([items = []]) => {
+      // What moved shows in the delta. Named is only what stayed because it had changed, here or while this ran.
+      const named = new Map<string, AckedItem>(stale.map((conv) => [conv, { conv, status: 'stale' }]));
+      for (const item of items) {
+        if (item.status === 'stale' && (item.unread ?? 0) > 0) named.set(item.conv, item);
+      }
+      return [[...named.values()]];
+    });
   }
 
-  /** One job in the common transaction, then the state, then every device of the user (AK5). */
-  async #commit(user: string, commands: readonly UserCommand[]): Promise<{ items: AckedItem[][]; head: StateHead }> {
+  /** One job in the common transaction, then the state, then every device of the user (AK5), then the answers. */
+  async #commit(
+    user: string,
+    commands: readonly UserCommand[],
+    queued: readonly Queued<Command, CommandAnswer>[],
+    itemsOf: (items: AckedItem[][]) => AckedItem[][],
+  ): Promise<void> {
     const { items, call, outboxIds } = await this.#jobs.add({ user, commands });
-    const head = await this.#show(user, call);
-    if (outboxIds.length > 0) this.#deps.truth.outboxDone(outboxIds).catch(this.#deps.onError);
     for (const item of items.flat()) this.#deps.metrics.acked(item.status);
-    return { items, head };
+    const lists = itemsOf(items);
+    const answer = async (head: StateHead): Promise<void> => {
+      queued.forEach(({ resolve }, i) => resolve({ ...head, items: lists[i] ?? [] }));
+      if (outboxIds.length > 0) await this.#deps.truth.outboxDone(outboxIds);
+    };
+    try {
+      void answer(await this.#show(user, call)).catch(this.#deps.onError);
+    } catch (error) {
+      if (!(error instanceof Unavailable) || this.#unshown.size >= UNSHOWN_MAX) throw error;
+      // DT8: durable it is. The lane goes on, so that what comes next becomes durable too; the answer follows when the state is back.
+      const shown = this.#showWhenBack(user, call).then(answer);
+      this.#unshown.add(shown);
+      shown
+        .catch((fault: unknown) => {
+          for (const { reject } of queued) reject(fault);
+        })
+        .finally(() => this.#unshown.delete(shown));
+    }
+  }
+
+  async #showWhenBack(user: string, call: StateCall | null): Promise<StateHead> {
+    for (;;) {
+      await new Promise<void>((resolve) => this.#deps.clock.after(SHOW_AGAIN_MS, resolve));
+      try {
+        return await this.#show(user, call);
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error;
+      }
+    }
   }
 
   async #show(user: string, call: StateCall | null): Promise<StateHead> {
@@ -153,11 +184,7 @@ export class Commands {
       if (answer?.kind === 'applied') return answer.head;
     }
     // No live state: the answer needs one, and it is built from what has just been committed.
-    const { epoch, syncVersion, total, badge, mentions, digest } = await this.#deps.sync.view(
-      user,
-      Number.MAX_SAFE_INTEGER,
-    );
-    return { epoch, syncVersion, total, badge, mentions, digest };
+    return this.#deps.sync.head(user);
   }
 }
 

@@ -21,7 +21,7 @@ export class Reads {
 
   /** All of a user's state, for lists and pages. */
   view(user: string): Promise<StateView> {
-    return this.#deps.sync.view(user);
+    return this.#deps.sync.pull(user);
   }
 
   /** Totals of many users, each of one sync_version (CN3), in the order asked. */
@@ -29,7 +29,7 @@ export class Reads {
     const answers: UserTotals[] = [];
     for (let i = 0; i < users.length; i += PARALLEL_USERS) {
       const part = users.slice(i, i + PARALLEL_USERS);
-      const views = await Promise.all(part.map((user) => this.#deps.sync.view(user, Number.MAX_SAFE_INTEGER)));
+      const views = await Promise.all(part.map((user) => this.#deps.sync.pull(user, Number.MAX_SAFE_INTEGER)));
       for (const { user, total, badge, mentions, syncVersion } of views) {
         answers.push({ user, total, badge, mentions, sync_version: syncVersion });
       }
@@ -39,7 +39,7 @@ export class Reads {
 
   /** The rows of these conversations, hidden ones too; conversations that the user does not have are left out. */
   async rows(user: string, convs: readonly string[]): Promise<BatchGetConvsAnswer> {
-    const view = await this.#deps.sync.view(user);
+    const view = await this.#deps.sync.pull(user);
     const wanted = new Map(view.rows.map((row) => [row.conv, row]));
     const rows: Row[] = [];
     for (const conv of new Set(convs)) {

@@ -3,9 +3,10 @@
  * (DESIGN §3). Warm and small it is one read of the state and no SQL.
  */
 import { deriveRow } from '../core/row.ts';
+import { buildUserState, headOf, rowsSince } from '../core/user-state.ts';
 import { Bug, Unavailable } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Clock, EpochSource, Random, StateStore, StateView, Truth, Wakeup } from '../ports.ts';
+import type { Clock, EpochSource, Random, StateHead, StateStore, StateView, Truth, Wakeup } from '../ports.ts';
 import type { Refresh } from './refresh.ts';
 
 export interface SyncDeps {
@@ -25,6 +26,8 @@ export interface SyncDeps {
 }
 
 const BUILD_TOKEN_LENGTH = 16;
+/** Longer than an epoch that is kept, so that the two never meet. */
+const ONCE_EPOCH_LENGTH = 12;
 /** A marker of a node that died is taken over after this (DESIGN §3). */
 const BUILD_TAKEOVER_MS = 10_000;
 const BUILD_POLL_MS = 25;
@@ -55,6 +58,26 @@ export class Sync {
     await state.raiseLarge(await truth.revsOf(view.largeBehind));
     await refresh.refresh([{ user, convs: view.largeBehind, op: 'merged' }]);
     return this.#readOrBuild(user, sinceVersion);
+  }
+
+  /** Where the user stands, without rows. */
+  async head(user: string): Promise<StateHead> {
+    const { epoch, syncVersion, total, badge, mentions, digest } = await this.view(user, Number.MAX_SAFE_INTEGER);
+    return { epoch, syncVersion, total, badge, mentions, digest };
+  }
+
+  /** DT8: like `view`, but while the state store is away the rows come from truth, under an epoch used once. */
+  async pull(user: string, sinceVersion?: number): Promise<StateView> {
+    try {
+      return await this.view(user, sinceVersion);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      const { truth, random, groupThreshold } = this.#deps;
+      const rows = (await truth.rowsOfUser(user)).map((facts) => deriveRow(facts, groupThreshold));
+      const once = buildUserState(user, random.token(ONCE_EPOCH_LENGTH), rows);
+      const { tombstoneFloor } = once;
+      return { ...headOf(once), user, tombstoneFloor, rows: rowsSince(once, sinceVersion), large: [], largeBehind: [] };
+    }
   }
 
   /**

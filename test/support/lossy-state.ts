@@ -1,9 +1,12 @@
+import { Unavailable } from '../../src/errors.ts';
 import type { StateAnswer, StateCall, StateStore } from '../../src/ports.ts';
 
 /** A state store on a bad line: while `losing`, calls are answered as if the user had no live state, and nothing is stored. */
 export class LossyState implements StateStore {
   readonly #inner: StateStore;
   losing = false;
+  /** Whether every call fails, as when no server answers. */
+  away = false;
   /** Counts what reaches the store. */
   calls = 0;
 
@@ -16,12 +19,16 @@ export class LossyState implements StateStore {
   }
 
   async apply(calls: readonly StateCall[]): Promise<StateAnswer[]> {
+    this.#demand();
     if (this.losing) return calls.map(() => ({ kind: 'missing' }));
     this.calls += calls.length;
     return this.#inner.apply(calls);
   }
 
-  read: StateStore['read'] = (user, sinceVersion) => this.#inner.read(user, sinceVersion);
+  read: StateStore['read'] = async (user, sinceVersion) => {
+    this.#demand();
+    return this.#inner.read(user, sinceVersion);
+  };
   beginBuild: StateStore['beginBuild'] = (user, token, takeOverAfterMs) =>
     this.#inner.beginBuild(user, token, takeOverAfterMs);
   completeBuild: StateStore['completeBuild'] = (user, token, epoch, rows) =>
@@ -31,4 +38,8 @@ export class LossyState implements StateStore {
   drop: StateStore['drop'] = (user) => this.#inner.drop(user);
   ping: StateStore['ping'] = () => this.#inner.ping();
   close: StateStore['close'] = () => this.#inner.close();
+
+  #demand(): void {
+    if (this.away) throw new Unavailable('the state store is away', 100);
+  }
 }

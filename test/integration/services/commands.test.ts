@@ -110,3 +110,27 @@ test('[AK4] an ack of a user without live state is answered from truth', async (
   const answer = await bench.services.commands.ack('ann', [{ conv: 'c', seq: 3 }]);
   expect(answer).toMatchObject({ total: 1, items: [{ conv: 'c', status: 'applied', read_seq: 3, unread: 1 }] });
 });
+
+test('[DT8][AK4] while the state store is away acks become durable one after the other, and are answered when it is back', async () => {
+  const bench = await withMessages(5);
+  const { commands } = bench.services;
+  bench.state.away = true;
+  const answers = [2, 4].map((seq) => commands.ack('ann', [{ conv: 'c', seq }]));
+  await expect.poll(async () => (await bench.truth.rows([{ conv: 'c', user: 'ann' }]))[0]?.membership.readSeq).toBe(4);
+  expect(bench.changes).toEqual([]);
+  bench.state.away = false;
+  const [first, second] = await Promise.all(answers);
+  expect(first?.items[0]).toMatchObject({ status: 'applied', read_seq: 2 });
+  expect(second?.items[0]).toMatchObject({ status: 'applied', read_seq: 4 });
+  expect(second?.total).toBe(1);
+  expect(bench.changes.at(-1)).toMatchObject({ user: 'ann', total: 1 });
+});
+
+test('[DT8] while the state store is away a pull is answered from truth, under an epoch used once', async () => {
+  const bench = await withMessages(5);
+  bench.state.away = true;
+  const [one, two] = [await bench.services.sync.pull('ann'), await bench.services.sync.pull('ann')];
+  expect([one.total, two.total]).toEqual([5, 5]);
+  expect(one.epoch).not.toBe(two.epoch);
+  expect(await bench.unread('ann', 'c')).toBe(5);
+});
