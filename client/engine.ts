@@ -43,7 +43,7 @@ export interface ClientEvents {
   state: { state: State; previous: State; stop: Stop | null };
   /** A conversation looks different: `get(conv)`. */
   change: { conv: string };
-  /** Something on show, or the state, is different. */
+  /** Something on show, the state, or what is pending is different. */
   update: undefined;
   /** The server has answered where this device stands; `reason` says why a snapshot was needed. */
   synced: { mode: 'noop' | 'delta' | 'snapshot'; reason: string | undefined };
@@ -74,6 +74,8 @@ export class Engine {
   #epoch: string | null = null;
   /** Until the store has been read, nothing is sent. */
   #loading: Promise<void> | null = null;
+  /** Number of commands when the app was last told. */
+  #pending = 0;
   #wanted = false;
   #lookedAt = -Infinity;
 
@@ -83,7 +85,7 @@ export class Engine {
     this.#options = options;
     this.#emit = emit;
     this.#clock = clock;
-    this.#device = options.device ?? random().toString(36).slice(2);
+    this.#device = options.device ?? `d${random().toString(36).slice(2)}`;
     this.#replica = createReplica(clock, {
       send: (frame) => this.connection.send(frame),
       repairing: (repair) => emit('repair', repair),
@@ -209,10 +211,11 @@ export class Engine {
     // A new epoch was read from truth, where everything confirmed is.
     this.#queue.settle(epoch === this.#epoch ? syncVersion : Infinity, rows);
     this.#epoch = epoch;
+    const [device, user, commands] = [this.#device, this.#user, this.commands()];
     const changed = this.view.update(this.shown(), this.#queue.byConv());
     for (const conv of changed) this.#emit('change', { conv });
-    if (changed.length > 0) this.#emit('update', undefined);
-    const [device, user, commands] = [this.#device, this.#user, this.commands()];
+    if (changed.length > 0 || commands.length !== this.#pending) this.#emit('update', undefined);
+    this.#pending = commands.length;
     this.#options.store?.save({ device, user, epoch, syncVersion, rows, commands });
   }
 
