@@ -121,11 +121,11 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     replace: 'sums.total += row.muted ? row.mentions : wire.unread;',
   },
   {
-    name: 'a delta names the version it ends at as the one it starts from',
+    name: 'a delta goes out although the push before it was lost',
     rule: 'SY4',
-    file: 'src/core/user-state.ts',
-    find: 'const baseVersion = state.syncVersion;',
-    replace: 'const baseVersion = state.syncVersion + 1;',
+    file: 'src/gateway/outbound.ts',
+    find: 'this.#isIdle && change.baseVersion === at.syncVersion &&',
+    replace: 'this.#isIdle &&',
   },
   {
     name: 'hidden conversations are part of the digest',
