@@ -1,0 +1,59 @@
+import type { OutboxRow } from '../../ports.ts';
+import { Bulk } from './bulk.ts';
+import { NOW_MS } from './clock.ts';
+import type { Session } from './session.ts';
+
+const TOUCHED = new Bulk(
+  '?',
+  (rows) => `UPDATE outbox FORCE INDEX (PRIMARY) SET touched_at = ${NOW_MS} WHERE id IN (${rows})`,
+);
+const DONE = new Bulk('?', (rows) => `DELETE FROM t USING outbox t FORCE INDEX (PRIMARY) WHERE t.id IN (${rows})`);
+
+/**
+ * Claims: whoever asks at the same moment gets other rows (SKIP LOCKED), and whoever asks for rows of some age later gets these only
+ * when they have not been touched for so long, so that two relays that ask for the same age do not do each other's work. A cursor over
+ * ids is no option: ids are given out before the commit, so one that is lower may appear later.
+ */
+export async function claimOutbox(session: Session, olderThanMs: number, limit: number): Promise<OutboxRow[]> {
+  const claimable = `
+    SELECT id, conv, user, created_at FROM outbox FORCE INDEX (outbox_by_touch)
+    WHERE touched_at <= ${NOW_MS} - ? ORDER BY touched_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`;
+  const rows = await session.all(claimable, [olderThanMs]);
+  await TOUCHED.run(
+    session,
+    rows.map(([id = null]) => [id]),
+  );
+  return rows.map(([id, conv, user, createdAtMs]) => ({
+    id: id as number,
+    conv: conv as string,
+    user: user as string | null,
+    createdAtMs: createdAtMs as number,
+  }));
+}
+
+/** One transaction at a time forgets what was done meanwhile: a commit for each batch of events would cost as much as the batch. */
+export class OutboxDone {
+  readonly #write: (work: (session: Session) => Promise<void>) => Promise<void>;
+  #waiting: number[] = [];
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
+
+  constructor(write: (work: (session: Session) => Promise<void>) => Promise<void>) {
+    this.#write = write;
+  }
+
+  /** What fails stays in the outbox, and is handed out again. */
+  async add(ids: readonly number[]): Promise<void> {
+    if (ids.length === 0) return;
+    this.#waiting.push(...ids);
+    this.#next ??= this.#running.then(async () => {
+      this.#next = null;
+      const batch = this.#waiting.toSorted((a, b) => a - b).map((id) => [id]);
+      this.#waiting = [];
+      const writing = this.#write(async (session) => void (await DONE.run(session, batch)));
+      this.#running = writing.catch(() => undefined);
+      return writing;
+    });
+    return this.#next;
+  }
+}

@@ -1,0 +1,121 @@
+import type { Socket } from 'node:net';
+import type { PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
+import type { Value, Values } from '../records.ts';
+import { isTooManyStatements, isWornOut } from './failure.ts';
+
+/** Told after each statement: its text, and how many rows it answered or changed. */
+export type OnStatement = (sql: string, rows: number) => void;
+
+export interface Changed {
+  /** Rows found, whether or not the statement changed them. */
+  readonly rows: number;
+  /** The first id given out by an AUTO_INCREMENT column. */
+  readonly firstId: number;
+}
+
+type Result = RowDataPacket[] | ResultSetHeader;
+type Done = (error: QueryError | null, result: Result) => void;
+
+/** One connection while somebody has it. Statements still without an answer when `signal` aborts reject, and the connection is cut. */
+export class Session {
+  readonly #connection: PoolConnection;
+  readonly #signal: AbortSignal;
+  readonly #onStatement: OnStatement | undefined;
+  #pending = 0;
+  #isSpent = false;
+
+  constructor(connection: PoolConnection, signal: AbortSignal, onStatement?: OnStatement) {
+    this.#connection = connection;
+    this.#signal = signal;
+    this.#onStatement = onStatement;
+  }
+
+  async all(sql: string, values: Values): Promise<Values[]> {
+    const rows = (await this.#execute(sql, values)) as unknown as Value[][];
+    this.#onStatement?.(sql, rows.length);
+    for (const row of rows) readBytes(row);
+    return rows;
+  }
+
+  async run(sql: string, values: Values): Promise<Changed> {
+    const { affectedRows, insertId } = (await this.#execute(sql, values)) as ResultSetHeader;
+    this.#onStatement?.(sql, affectedRows);
+    return { rows: affectedRows, firstId: insertId };
+  }
+
+  /** A statement without values or answer, such as COMMIT. */
+  async say(sql: string): Promise<void> {
+    await this.#command((done) => this.#connection.query({ sql }, done));
+    this.#onStatement?.(sql, 0);
+  }
+
+  /** Everything that `read` reads belongs to one moment. For a session that commits by itself. */
+  async snapshot<T>(read: () => Promise<T>): Promise<T> {
+    await this.say('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+    try {
+      return await read();
+    } finally {
+      await this.rollback();
+    }
+  }
+
+  /** Never rejects: a connection that does not even roll back is cut, which has the same effect. */
+  async rollback(): Promise<void> {
+    if (this.#isSpent || this.#pending > 0) return;
+    try {
+      await this.say('ROLLBACK');
+    } catch {
+      this.#isSpent = true;
+    }
+  }
+
+  /** Gives the connection back, or cuts it where nobody knows what it would say next. */
+  release(): void {
+    if (!this.#isSpent && this.#pending === 0) {
+      this.#connection.release();
+      return;
+    }
+    this.#connection.destroy();
+    // The driver says goodbye and waits for the server to hang up, which one that hangs never does.
+    (this.#connection as unknown as { stream: Socket }).stream.destroy();
+  }
+
+  async #execute(sql: string, values: Values): Promise<Result> {
+    try {
+      return await this.#command((done) =>
+        this.#connection.execute({ sql, values: values as Value[], rowsAsArray: true }, done),
+      );
+    } catch (error) {
+      // The server's limit over all its clients, not ours: unprepared it costs more, and works.
+      if (!isTooManyStatements(error)) throw error;
+      return this.#command((done) =>
+        this.#connection.query({ sql, values: values as Value[], rowsAsArray: true }, done),
+      );
+    }
+  }
+
+  async #command(start: (done: Done) => void): Promise<Result> {
+    const signal = this.#signal;
+    signal.throwIfAborted();
+    this.#pending++;
+    return new Promise<Result>((resolve, reject) => {
+      const expired = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', expired, { once: true });
+      start((error, result) => {
+        signal.removeEventListener('abort', expired);
+        this.#pending--;
+        if (error === null) return resolve(result);
+        if (isWornOut(error)) this.#isSpent = true;
+        return reject(error);
+      });
+    });
+  }
+}
+
+/** VARBINARY comes as bytes of the packet. */
+function readBytes(row: (Value | Buffer)[]): void {
+  for (let i = 0; i < row.length; i++) {
+    const value = row[i];
+    if (value instanceof Buffer) row[i] = value.toString();
+  }
+}
