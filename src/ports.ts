@@ -198,6 +198,8 @@ export interface WakeupListener {
   large(notices: readonly LargeNotice[]): void;
   /** Close the sockets of a user (or of one device) with 4402. */
   disconnect(user: string, device: string | null): void;
+  /** Whether it cares for changes of the user now; without it: for those of anybody. */
+  holds?(user: string): boolean;
 }
 
 /** A hint only: it may be lost, and versions tell what is missing. */

@@ -24,6 +24,8 @@ export interface Change extends StateHead {
   readonly baseVersion: number;
   readonly op: Op;
   readonly rows: readonly Row[];
+  /** Ids of the nodes that hold sockets of the user, as far as the state has been told; without it: any node may. */
+  readonly nodes?: readonly number[];
 }
 
 /** A message at the head, as far as the rows of others need it. */
@@ -47,6 +49,8 @@ export interface ConversationPart {
   readonly headSeq: number;
   readonly activity: number;
   readonly messages: readonly PlainMessage[];
+  /** Without effect on rows that are large already (CN8): what these lack is found when their users ask. */
+  readonly unlessLarge?: boolean;
 }
 
 /** One change set offered to one user's state: applied whole, as one version (or none, SY9). */

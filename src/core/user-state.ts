@@ -15,6 +15,7 @@
 import { addDigest, formatDigest, rowDigest, subtractDigest } from '../../protocol/index.ts';
 import type { Row } from '../../protocol/index.ts';
 import type { Change, ConversationPart, StateCall, StateHead } from './change-set.ts';
+import { tallyPart } from './part-tally.ts';
 import { listingOf, looksSame, reportedUnread, toWireRow } from './row.ts';
 import type { DerivedRow, HeldRow } from './row.ts';
 
@@ -133,7 +134,7 @@ export function largeOf(state: UserState): string[] {
 
 /** CN8: which of these conversations have moved on since their row was derived, as far as `knownRev` tells; unknown counts as moved. */
 export function movedOn(
-  state: UserState,
+  state: { readonly rows: ReadonlyMap<string, DerivedRow> },
   convs: readonly string[],
   knownRev: (conv: string) => number | undefined,
 ): string[] {
@@ -176,28 +177,21 @@ function takeRow(state: UserState, row: DerivedRow, repair: boolean, before: Map
 function takePart(state: UserState, part: ConversationPart, before: Map<string, RowBefore>): boolean {
   const held = state.rows.get(part.conv);
   if (held === undefined) return false;
-  if (held.convRev >= part.toRev) return true;
+  if (held.convRev >= part.toRev || (part.unlessLarge === true && held.large)) return true;
   if (held.convRev !== part.fromRev) return false;
   const next: Mutable<StateRow> = { ...held };
   next.convRev = part.toRev;
   next.headSeq = part.headSeq;
   next.latestActivity = part.activity;
-  if (held.member) count(next, part, state.user);
+  if (held.member) {
+    const { unread, mentions, brings } = tallyPart(part, state.user);
+    next.unread += unread;
+    next.mentions += mentions;
+    next.othersEver += unread;
+    if (brings) next.hidden = next.away = false;
+  }
   put(state, held, next, before);
   return true;
-}
-
-/** CN1, CN2, CN4, CN5 for messages at the head, which lie above every floor. DT2: any countable one brings the row back, an own one too. */
-function count(row: Mutable<StateRow>, part: ConversationPart, user: string): void {
-  for (const message of part.messages) {
-    if (!message.counts) continue;
-    row.hidden = false;
-    row.away = false;
-    if (message.sender === user) continue;
-    row.othersEver++;
-    row.unread++;
-    if (message.mentionAll || message.mentions.includes(user)) row.mentions++;
-  }
 }
 
 function put(state: UserState, held: RowBefore, next: StateRow, before: Map<string, RowBefore>): void {

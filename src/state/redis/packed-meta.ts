@@ -1,0 +1,93 @@
+/**
+ * The field '' of a user's hash: where the user stands (scripts/fragments/meta.lua has the same).
+ *
+ *   u8 kind · u32 fence · u32 syncVersion · u32 tombstoneFloor · u16 tombstones · sums: total badge mentions · u48 digest
+ *   u8 length of the epoch · epoch · nodes: u32 id, u16 minute
+ */
+import { formatDigest } from '../../../protocol/index.ts';
+import type { UserState } from '../../core/user-state.ts';
+import { putUint, uint } from './uint-bytes.ts';
+
+const LIVE = 1;
+const LIVE_WIDE = 3;
+const U32_MAX = 0xffff_ffff;
+const NODE_BYTES = 6;
+const MINUTES = 2 ** 16;
+const MINUTE_MS = 60_000;
+
+/** A node that said, not long ago, that it holds sockets of the user. */
+export interface NodeSeen {
+  readonly id: number;
+  readonly minute: number;
+}
+
+export interface Meta {
+  readonly epoch: string;
+  readonly syncVersion: number;
+  readonly tombstoneFloor: number;
+  readonly total: number;
+  readonly badge: number;
+  readonly mentions: number;
+  readonly digest: string;
+  readonly nodes: readonly NodeSeen[];
+}
+
+const NOBODY: readonly NodeSeen[] = [];
+
+export function packMeta(state: UserState, fence: number, nodes: readonly NodeSeen[]): Buffer {
+  const { sums } = state;
+  const isWide = Math.max(sums.total, sums.badge, sums.mentions) > U32_MAX;
+  const sum = isWide ? 7 : 4;
+  const epoch = Buffer.from(state.epoch);
+  const bytes = Buffer.allocUnsafe(22 + 3 * sum + epoch.length + NODE_BYTES * nodes.length);
+  let at = putUint(bytes, 0, isWide ? LIVE_WIDE : LIVE, 1);
+  at = putUint(bytes, at, fence, 4);
+  at = putUint(bytes, at, state.syncVersion, 4);
+  at = putUint(bytes, at, state.tombstoneFloor, 4);
+  at = putUint(bytes, at, state.tombstones, 2);
+  at = putUint(bytes, at, sums.total, sum);
+  at = putUint(bytes, at, sums.badge, sum);
+  at = putUint(bytes, at, sums.mentions, sum);
+  at = putUint(bytes, at, sums.digest, 6);
+  at = putUint(bytes, at, epoch.length, 1);
+  at += epoch.copy(bytes, at);
+  for (const node of nodes) {
+    at = putUint(bytes, at, node.id, 4);
+    at = putUint(bytes, at, node.minute, 2);
+  }
+  return bytes;
+}
+
+/** The meta field that lies in [start, end). */
+export function unpackMeta(bytes: Buffer, start: number, end: number): Meta {
+  const sum = bytes[start] === LIVE_WIDE ? 7 : 4;
+  const sumsAt = start + 15;
+  const digestAt = sumsAt + 3 * sum;
+  const nodesAt = digestAt + 7 + (bytes[digestAt + 6] as number);
+  return {
+    epoch: bytes.toString('utf8', digestAt + 7, nodesAt),
+    syncVersion: uint(bytes, start + 5, 4),
+    tombstoneFloor: uint(bytes, start + 9, 4),
+    total: uint(bytes, sumsAt, sum),
+    badge: uint(bytes, sumsAt + sum, sum),
+    mentions: uint(bytes, sumsAt + 2 * sum, sum),
+    digest: formatDigest(uint(bytes, digestAt, 6)),
+    nodes: nodesAt === end ? NOBODY : unpackNodes(bytes, nodesAt, end),
+  };
+}
+
+/** What a clock shows, in minutes that begin anew every 45 days. */
+export function minuteOf(nowMs: number): number {
+  return Math.floor(nowMs / MINUTE_MS) % MINUTES;
+}
+
+export function minutesSince(minute: number, nowMs: number): number {
+  return (minuteOf(nowMs) - minute + MINUTES) % MINUTES;
+}
+
+function unpackNodes(bytes: Buffer, start: number, end: number): NodeSeen[] {
+  const nodes: NodeSeen[] = [];
+  for (let at = start; at < end; at += NODE_BYTES)
+    nodes.push({ id: uint(bytes, at, 4), minute: uint(bytes, at + 4, 2) });
+  return nodes;
+}

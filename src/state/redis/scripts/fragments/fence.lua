@@ -1,0 +1,10 @@
+-- The fence of a partition (DESIGN §2). Whoever calls with a lower number than was seen here is refused: another copy of the data
+-- has taken over since it looked. The first call with a higher number makes that number known.
+
+local function is_fenced(partition, fence)
+  local known = tonumber(redis.call('GET', partition) or 0)
+  if known < fence then
+    redis.call('SET', partition, string.format('%d', fence))
+  end
+  return known > fence
+end

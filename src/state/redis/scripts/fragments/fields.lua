@@ -1,0 +1,20 @@
+-- Many fields of one hash at once: what a call of Lua can take on its stack is limited.
+
+local FIELDS_MAX = 2000
+
+local function get_fields(key, fields)
+  if #fields <= FIELDS_MAX then return redis.call('HMGET', key, unpack(fields)) end
+  local values = {}
+  for first = 1, #fields, FIELDS_MAX do
+    local last = math.min(first + FIELDS_MAX - 1, #fields)
+    for i, value in ipairs(redis.call('HMGET', key, unpack(fields, first, last))) do values[first + i - 1] = value end
+  end
+  return values
+end
+
+-- `pairs_of`: name, value, name, value …
+local function set_fields(key, pairs_of, first)
+  for from = first or 1, #pairs_of, FIELDS_MAX do
+    redis.call('HSET', key, unpack(pairs_of, from, math.min(from + FIELDS_MAX - 1, #pairs_of)))
+  end
+end

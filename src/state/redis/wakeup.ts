@@ -1,0 +1,115 @@
+import type { Change, Clock, LargeNotice, Wakeup, WakeupListener } from '../../ports.ts';
+import type { PartitionCalls } from './partition-calls.ts';
+import { ALL_NODES_PARTITION, allNodesChannel, nodeChannel, partitionOfNode } from './partitions.ts';
+import { Subscription } from './subscription.ts';
+import { packWakeup, unpackWakeup } from './wakeup-text.ts';
+
+export interface RedisWakeupOptions {
+  readonly calls: PartitionCalls;
+  readonly clock: Clock;
+  readonly nodeId: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Of one message, so that no reader is held up by one of many megabytes. */
+const CHANGES_MAX = 1000;
+
+/**
+ * Wake-up over sharded publish/subscribe. Each node listens to a channel of its own and to one of all. Which nodes hold sockets of a
+ * user stands in the user's state and comes with each change (`Change.nodes`), so it costs no look-up: one message a node and batch.
+ * This node's own listeners are told without a detour. What cannot be published is lost, and made up for by the background
+ * comparison.
+ */
+export class RedisWakeup implements Wakeup {
+  readonly #options: RedisWakeupOptions;
+  readonly #listeners = new Set<WakeupListener>();
+  readonly #subscriptions: readonly Subscription[];
+
+  constructor(options: RedisWakeupOptions) {
+    this.#options = options;
+    const { calls, clock, nodeId, onError } = options;
+    const heard = (text: string): void => this.#heard(text);
+    this.#subscriptions = [
+      { partition: partitionOfNode(nodeId), channel: nodeChannel(nodeId) },
+      { partition: ALL_NODES_PARTITION, channel: allNodesChannel() },
+    ].map((place) => new Subscription({ ...place, calls, clock, heard, onError }));
+  }
+
+  /** Whether a listener of this node holds sockets of the user. */
+  holds(user: string): boolean {
+    for (const listener of this.#listeners) if (listener.holds?.(user) === true) return true;
+    return false;
+  }
+
+  /** Resolves when both channels are being listened to. */
+  async heard(): Promise<void> {
+    await Promise.all(this.#subscriptions.map((one) => one.heard()));
+  }
+
+  async publishChanges(changes: readonly Change[]): Promise<void> {
+    const own: Change[] = [];
+    const forAll: Change[] = [];
+    const byNode = new Map<number, Change[]>();
+    for (const change of changes) {
+      if (change.nodes === undefined) {
+        own.push(change);
+        forAll.push(change);
+        continue;
+      }
+      for (const node of change.nodes) {
+        if (node === this.#options.nodeId) own.push(change);
+        else if (byNode.has(node)) byNode.get(node)?.push(change);
+        else byNode.set(node, [change]);
+      }
+    }
+    if (own.length > 0) for (const listener of this.#listeners) listener.changes(own);
+    for (const [node, list] of byNode) this.#publishChanges(partitionOfNode(node), nodeChannel(node), list);
+    this.#publishChanges(ALL_NODES_PARTITION, allNodesChannel(), forAll);
+  }
+
+  async publishLarge(notices: readonly LargeNotice[]): Promise<void> {
+    if (notices.length === 0) return;
+    for (const listener of this.#listeners) listener.large(notices);
+    this.#publishToAll(packWakeup({ kind: 'large', from: this.#options.nodeId, notices }));
+  }
+
+  async publishDisconnect(user: string, device: string | null): Promise<void> {
+    for (const listener of this.#listeners) listener.disconnect(user, device);
+    this.#publishToAll(packWakeup({ kind: 'disconnect', from: this.#options.nodeId, user, device }));
+  }
+
+  subscribe(listener: WakeupListener): void {
+    this.#listeners.add(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    for (const one of this.#subscriptions) one.close();
+  }
+
+  #publishChanges(partition: number, channel: string, changes: readonly Change[]): void {
+    for (let i = 0; i < changes.length; i += CHANGES_MAX) {
+      const part = changes.slice(i, i + CHANGES_MAX);
+      this.#publish(partition, channel, packWakeup({ kind: 'changes', from: this.#options.nodeId, changes: part }));
+    }
+  }
+
+  #publishToAll(text: string): void {
+    this.#publish(ALL_NODES_PARTITION, allNodesChannel(), text);
+  }
+
+  /** Not waited for: whoever publishes has done its part. */
+  #publish(partition: number, channel: string, text: string): void {
+    this.#options.calls.send(partition, 'SPUBLISH', channel, text).catch(this.#options.onError);
+  }
+
+  #heard(text: string): void {
+    const message = unpackWakeup(text);
+    if (message === null || message.from === this.#options.nodeId) return;
+    for (const listener of this.#listeners) {
+      if (message.kind === 'changes') listener.changes(message.changes);
+      else if (message.kind === 'large') listener.large(message.notices);
+      else listener.disconnect(message.user, message.device);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import type { Fence, FenceStore } from '../../src/ports.ts';
+
+/** The fences of an installation without its truth; any number of nodes may share one. */
+export class MemoryFences implements FenceStore {
+  readonly #fences = new Map<number, Fence>();
+  /** Raises that were refused, since another was first. */
+  refused = 0;
+
+  async read(): Promise<ReadonlyMap<number, Fence>> {
+    return new Map(this.#fences);
+  }
+
+  async raise(partition: number, expected: Fence | null, next: Fence): Promise<boolean> {
+    const held = this.#fences.get(partition) ?? null;
+    if (held?.number !== expected?.number || held?.runId !== expected?.runId || held?.replId !== expected?.replId) {
+      this.refused++;
+      return false;
+    }
+    this.#fences.set(partition, next);
+    return true;
+  }
+}
