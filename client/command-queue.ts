@@ -4,7 +4,6 @@
 // epoch (AK7), so an ack that was given after it has another key and cannot slip before it. Nothing leaves the queue but by
 // an answer, and what is confirmed stays until its effect has been seen; a lost socket makes the rest unsent again.
 import type { ClientFrame } from '../protocol/client-frames.ts';
-import { utf8Length } from '../protocol/schema.ts';
 import type { Acked, AckStatus, Row } from '../protocol/server-frames.ts';
 import { ackItemOf, frameOf } from './command.ts';
 import type { Command, SingleCommand } from './command.ts';
@@ -29,6 +28,8 @@ interface Entry {
 const ENTRIES_MAX = 10_000;
 /** An answer may take long while a store is away (DT8); after so many heartbeats it is taken for lost. */
 const BEATS_MAX = 3;
+/** Of one character of a string: more ids than needed may go into the next frame, but none is ever too large. */
+const UTF8_BYTES_MAX = 3;
 /** Room for the rest of the frame. */
 const ITEM_BYTES_MAX = FRAME_BYTES_MAX - 256;
 
@@ -48,7 +49,7 @@ export function createCommandQueue() {
   function add(command: Command, at = entries.length): void {
     const twin = twinOf(entries, command);
     if (twin === undefined) {
-      if (entries.length >= ENTRIES_MAX) throw new TidemarkError('queue_full', `${ENTRIES_MAX} commands are waiting`);
+      if (entries.length >= ENTRIES_MAX) throw new TidemarkError('queue_full', 'too many commands are waiting');
       entries.splice(at, 0, { command, sentAs: null, doneAt: null });
     } else {
       const merged = mergedCommand(twin.command, command);
@@ -162,7 +163,7 @@ function nextAcks(entries: readonly Entry[], id: number): ClientFrame {
     if (entry.sentAs !== null) continue;
     if (entry.command.t !== 'ack') break;
     const item = ackItemOf(entry.command);
-    bytes += utf8Length(JSON.stringify(item)) + 1;
+    bytes += UTF8_BYTES_MAX * JSON.stringify(item).length + 1;
     if (items.length === ACK_ITEMS_MAX || bytes > ITEM_BYTES_MAX) break;
     items.push(item);
     entry.sentAs = id;

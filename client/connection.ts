@@ -8,7 +8,7 @@ import { createDialer } from './dialer.ts';
 import type { DialerOptions } from './dialer.ts';
 import { openSession } from './session.ts';
 import type { Session, SessionOptions, SocketEnd } from './session.ts';
-import { TidemarkError } from './tidemark-error.ts';
+import type { TidemarkError } from './tidemark-error.ts';
 import { transitions } from './transitions.ts';
 import type { State, StateEvent } from './transitions.ts';
 
@@ -24,14 +24,12 @@ export interface Stop {
 export interface ConnectionHandler {
   /** Who this device is, and where it stands. */
   hello(): HelloFields & { device: string };
-  /** A frame that concerns rows or commands. */
   frame(frame: ServerFrame): void;
   /** Nothing of what was sent on the last socket will be answered. */
   lost(): void;
   /** Is the server still there, and are we where it is? Send a sync. */
   probe(): void;
   changed(state: State, previous: State): void;
-  tokenRenewed(expiresAtMs: number): void;
   fault(error: TidemarkError): void;
 }
 
@@ -41,7 +39,7 @@ const STEADY_MS = 10_000;
 const OFFLINE_RETRY_MS = 30_000;
 
 const CLOSED_BY_APP: Stop = { code: 1000, reason: 'closed by the app', retryable: false };
-const NO_TOKEN: Stop = { code: 4401, reason: 'getToken has no token', retryable: true };
+const NO_TOKEN: Stop = { code: 4401, reason: 'no token', retryable: true };
 /** The same client would be refused again: protocol error, forbidden origin, unsupported version. */
 const FINAL_CODES = [4400, 4403, 4405];
 
@@ -56,7 +54,7 @@ export function createConnection(options: ConnectionOptions, handler: Connection
   const dialer = createDialer(options, {
     open: (token) => (token === null ? halt(NO_TOKEN) : open(token)),
     renewed: (token) => session?.send({ t: 'auth', token }),
-    failed: (error) => handler.fault(new TidemarkError('token', 'getToken failed', { cause: error })),
+    fault: (error) => handler.fault(error),
   });
 
   function enter(next: State): void {
@@ -74,16 +72,15 @@ export function createConnection(options: ConnectionOptions, handler: Connection
 
   function open(token: string): void {
     // A page that is loaded again counts on from its clock, so that it is never older than a socket it left behind.
-    attempt = Math.max(attempt + 1, Math.floor(options.clock.nowMs()));
+    attempt = Math.max(attempt + 1, options.clock.nowMs());
     session = openSession(options, {
       hello: () => ({ t: 'hello', token, attempt, ...handler.hello() }),
       frame(frame) {
-        if ('expires_at' in frame) dialer.tokenLasts(frame.expires_at);
-        if (frame.t === 'auth_ok') handler.tokenRenewed(frame.expires_at);
-        else handler.frame(frame);
+        if ('expires_at' in frame) dialer.lasts(frame.expires_at);
+        handler.frame(frame);
       },
       probe: () => handler.probe(),
-      unreadable: (message) => handler.fault(new TidemarkError('protocol', message)),
+      fault: (error) => handler.fault(error),
       ended,
     });
   }
@@ -91,7 +88,7 @@ export function createConnection(options: ConnectionOptions, handler: Connection
   function ended(end: SocketEnd): void {
     session = null;
     handler.lost();
-    letGo(false);
+    letGo();
     const { code, reason } = end;
     if (dialer.afterEnd(end, state === 'offline' ? OFFLINE_RETRY_MS : 0)) apply('lost');
     else halt({ code, reason, retryable: !FINAL_CODES.includes(code) });
@@ -102,11 +99,11 @@ export function createConnection(options: ConnectionOptions, handler: Connection
     apply('refused');
   }
 
-  function letGo(dead: boolean): void {
+  function letGo(): void {
     dialer.cancel();
     cancelSteady();
     if (session === null) return;
-    session.end(dead);
+    session.end();
     session = null;
     handler.lost();
   }
@@ -131,33 +128,33 @@ export function createConnection(options: ConnectionOptions, handler: Connection
 
     connect(): void {
       if (state !== 'idle' && state !== 'stopped') return;
-      if (stop !== null) dialer.startAfresh();
+      if (stop !== null) dialer.forget();
       stop = null;
       apply('connect');
       dialer.now();
     },
 
     disconnect(): void {
-      letGo(false);
+      letGo();
       apply('disconnect');
     },
 
     /** For good: nothing is left running. */
     close(): void {
-      letGo(false);
+      letGo();
       dialer.close();
       stop = CLOSED_BY_APP;
       enter('stopped');
     },
 
-    networkLost(): void {
+    offline(): void {
       if (state === 'idle' || state === 'stopped') return;
-      letGo(true);
+      letGo();
       apply('offline');
       dialer.after(OFFLINE_RETRY_MS);
     },
 
-    networkBack(): void {
+    online(): void {
       apply('online');
       probe();
     },

@@ -3,6 +3,7 @@ import { reconnectAdvice } from '../protocol/close-codes.ts';
 import { createBackoff } from './backoff.ts';
 import type { ClientClock, ClientRandom } from './ports.ts';
 import type { SocketEnd } from './session.ts';
+import type { TidemarkError } from './tidemark-error.ts';
 import { createTokenSource } from './token-source.ts';
 import type { GetToken, TokenUse } from './token-source.ts';
 
@@ -31,7 +32,7 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
     turn++;
     waiting?.cancel();
     waiting = null;
-    tokens.stopRefreshing();
+    tokens.stop();
   }
 
   function after(delayMs: number, bySchedule = false): void {
@@ -46,7 +47,7 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
       (token) => mine === turn && handler.open(token),
       (error: unknown) => {
         if (mine !== turn) return;
-        handler.failed(error);
+        handler.fault(error as TidemarkError);
         after(backoff.nextMs());
       },
     );
@@ -57,7 +58,7 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
     after,
     cancel,
     steady: () => backoff.reset(),
-    tokenLasts: (expiresAtMs: number) => tokens.lasts(expiresAtMs),
+    lasts: (expiresAtMs: number) => tokens.lasts(expiresAtMs),
 
     /** At most a moment from now. A time that the server chose is kept: it spreads the clients of a node that goes down. */
     sooner(): void {
@@ -78,7 +79,7 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
     },
 
     /** Whatever was refused before, a new login may be taken. */
-    startAfresh(): void {
+    forget(): void {
       backoff.reset();
       tokens.forget();
     },

@@ -101,7 +101,6 @@ export class Engine {
           emit('state', { state, previous, stop: this.connection.stop() });
           emit('update', undefined);
         },
-        tokenRenewed: (expiresAtMs) => emit('tokenrefresh', { expiresAtMs }),
         fault: (error) => emit('error', { error }),
       },
     );
@@ -109,8 +108,8 @@ export class Engine {
     if (store !== undefined) this.#loading = this.#load(store);
     this.#stopListening = foreground({
       foreground: () => this.sync(false),
-      online: () => this.connection.networkBack(),
-      offline: () => this.connection.networkLost(),
+      online: () => this.connection.online(),
+      offline: () => this.connection.offline(),
     });
   }
 
@@ -174,6 +173,7 @@ export class Engine {
     if (frame.t === 'welcome' || frame.t === 'synced') {
       this.#emit('synced', { mode: frame.mode, reason: frame.reason });
     }
+    if (frame.t === 'auth_ok') this.#emit('tokenrefresh', { expiresAtMs: frame.expires_at });
     if (frame.t === 'error') this.#refused(frame);
     if (frame.t === 'hb') this.#queue.beat();
     const meaning = this.#replica.receive(frame);
@@ -192,7 +192,7 @@ export class Engine {
 
   #refused(frame: ErrorFrame): void {
     const { id, code, message } = frame;
-    const retryMs = this.#sender.heldBack(frame);
+    const retryMs = this.#sender.postponed(frame);
     if (retryMs !== null) {
       if (id === undefined) this.#replica.postponed(retryMs);
       else this.#queue.unsend(id);
@@ -221,7 +221,7 @@ export class Engine {
 
   async #load(store: ClientStore): Promise<void> {
     const kept = await store.load().catch((error: unknown) => {
-      this.#emit('error', { error: new TidemarkError('store', 'the store cannot be read', { cause: error }) });
+      this.#emit('error', { error: new TidemarkError('store', 'the store failed', { cause: error }) });
     });
     this.#loading = null;
     if (!kept) return;

@@ -1,6 +1,5 @@
 // From what the user does to the command that says it as a fact: what this device holds is named, so that a late or repeated
 // command means the same.
-import { utf8Length } from '../protocol/schema.ts';
 import type { ClientState } from '../protocol/client-state.ts';
 import type { AckCommand, Command } from './command.ts';
 import { ID_BYTES_MAX } from './limits.ts';
@@ -61,8 +60,8 @@ export function readAllIntent(state: ClientState, rows: Iterable<ShownRow>): Com
 
 /** As the schema `id` of the protocol has it. */
 function checkId(field: string, value: unknown): void {
-  const bytes = typeof value === 'string' ? utf8Length(value) : 0;
-  if (bytes < 1 || bytes > ID_BYTES_MAX) throw invalid(field, `well-formed text of 1 to ${ID_BYTES_MAX} bytes`);
+  const bytes = typeof value === 'string' && value.isWellFormed() ? new TextEncoder().encode(value).length : 0;
+  if (bytes < 1 || bytes > ID_BYTES_MAX) throw invalid(field, `text of 1 to ${ID_BYTES_MAX} bytes`);
 }
 
 function checkSeq(field: string, value: number | undefined, min: number): void {

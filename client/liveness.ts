@@ -5,7 +5,7 @@ import type { ClientClock } from './ports.ts';
 export interface LivenessHandler {
   /** Nothing came in time: the socket is dead. */
   silent(): void;
-  /** Time has passed unseen: ask the server for a sign (`expectWithin`). */
+  /** Time has passed unseen: ask the server for a sign (`expect`). */
   asleep(): void;
 }
 
@@ -49,7 +49,7 @@ export function createLiveness(clock: ClientClock, handler: LivenessHandler) {
   }
 
   /** A frame has to come within `ms` from now; after it the usual limit holds again. */
-  function expectWithin(ms: number): void {
+  function expect(ms: number): void {
     limitMs = ms;
     heardAt = clock.nowMs();
     arm(ms);
@@ -58,15 +58,15 @@ export function createLiveness(clock: ClientClock, handler: LivenessHandler) {
   return {
     start(heartbeatMs: number): void {
       probes = 0;
-      expectWithin((usualMs = heartbeatMs + SLACK_MS));
+      expect((usualMs = heartbeatMs + SLACK_MS));
     },
     /** A frame has come. */
     heard(): void {
       heardAt = clock.nowMs();
       probes = 0;
-      if (limitMs !== usualMs && cancel !== null) expectWithin(usualMs);
+      if (limitMs !== usualMs && cancel !== null) expect(usualMs);
     },
-    expectWithin,
+    expect,
     stop,
   };
 }

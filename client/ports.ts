@@ -1,7 +1,7 @@
 // What the client takes from the outside: time, chance, the network. Tests and simulations pass in their own.
 
 export interface ClientClock {
-  /** Unix ms. Goes on while the machine sleeps; may jump when the clock is set. */
+  /** Unix time in whole ms. Goes on while the machine sleeps; may jump when the clock is set. */
   nowMs(): number;
   /** Runs `run` once, `delayMs` or more from now; answers how to cancel it. */
   after(delayMs: number, run: () => void): () => void;
@@ -19,8 +19,6 @@ export interface WebSocketLike {
   onerror: ((event: never) => unknown) | null;
   send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
-  /** Only `ws` has it: ends a dead socket without waiting for the peer. */
-  terminate?(): void;
 }
 
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;

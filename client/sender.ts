@@ -63,7 +63,7 @@ export function createSender(queue: CommandQueue, clock: ClientClock, line: Line
     soon: () => after(0),
 
     /** The server cannot do it now: in how many ms to try again, null when trying again is of no use. */
-    heldBack(frame: ErrorFrame): number | null {
+    postponed(frame: ErrorFrame): number | null {
       const retryMs = frame.retry_ms ?? (RETRYABLE.includes(frame.code) ? RETRY_MS_DEFAULT : null);
       if (retryMs !== null) holdUntil = clock.nowMs() + retryMs;
       return retryMs;

@@ -5,6 +5,7 @@ import type { ServerFrame } from '../protocol/server-frames.ts';
 import type { ClientCodec } from './json-codec.ts';
 import { createLiveness } from './liveness.ts';
 import type { ClientClock, WebSocketConstructor } from './ports.ts';
+import { TidemarkError } from './tidemark-error.ts';
 
 export interface SessionOptions {
   url: string;
@@ -25,8 +26,8 @@ export interface SessionHandler {
   frame(frame: ServerFrame): void;
   /** Is the server still there, and are we where it is? Send a sync. */
   probe(): void;
-  /** A frame of a newer server, or a broken one: it is left out, and the chain of versions tells that something is missing. */
-  unreadable(message: string): void;
+  /** A frame that cannot be read is left out, and the chain of versions tells that something is missing. */
+  fault(error: TidemarkError): void;
   /** Once, and not after `end()`. */
   ended(end: SocketEnd): void;
 }
@@ -37,8 +38,8 @@ export interface Session {
   send(frame: ClientFrame): void;
   /** Looks whether the server is there; if nothing comes at once, it is not. */
   probe(): void;
-  /** Ends it from this side; what was sent is delivered. `dead`: without waiting for the peer. */
-  end(dead: boolean): void;
+  /** Ends it from this side; what was sent is delivered. */
+  end(): void;
 }
 
 /** From the first packet to `welcome`. */
@@ -47,63 +48,53 @@ const GREETING_MS_MAX = 10_000;
 const PROBE_MS_MAX = 2_000;
 /** 1000 is the only code below 3000 that a browser lets an app send. */
 const NORMAL_CLOSE = 1000;
-const PROTOCOL_ERROR = 4400;
 const NO_CLOSE_FRAME = 1006;
 
 export function openSession({ url, codec, WebSocket, clock }: SessionOptions, handler: SessionHandler): Session {
   const ws = new WebSocket(url, [codec.subprotocol]);
-  const liveness = createLiveness(clock, { silent, asleep: probe });
-  const cancelGreeting = clock.after(GREETING_MS_MAX, silent);
   let greeted = false;
   let over = false;
 
-  function stop(): void {
+  function end(): void {
     over = true;
     cancelGreeting();
     liveness.stop();
+    ws.close(NORMAL_CLOSE);
   }
 
-  function end(dead: boolean): void {
-    stop();
-    if (dead && ws.terminate) ws.terminate();
-    else ws.close(NORMAL_CLOSE);
+  /** Ends it from this side, and tells. */
+  function giveUp(why: SocketEnd): void {
+    end();
+    handler.ended(why);
   }
 
-  function ended(reason: SocketEnd): void {
-    if (over) return;
-    stop();
-    handler.ended(reason);
-  }
+  const silent = () => giveUp({ code: NO_CLOSE_FRAME, reason: 'no sign of the server in time' });
 
-  function silent(): void {
-    end(true);
-    handler.ended({ code: NO_CLOSE_FRAME, reason: 'no sign of the server in time' });
-  }
+  const liveness = createLiveness(clock, { silent, asleep: probe });
+  const cancelGreeting = clock.after(GREETING_MS_MAX, silent);
 
   // The codec gives out bytes of its own, never a view of shared memory.
   const send = (frame: ClientFrame) => ws.send(codec.encode(frame) as string | Uint8Array<ArrayBuffer>);
 
   function probe(): void {
     handler.probe();
-    liveness.expectWithin(PROBE_MS_MAX);
+    liveness.expect(PROBE_MS_MAX);
   }
 
   function receive(data: unknown): void {
     const decoded = codec.decodeServer(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer));
     if (!decoded.ok) {
-      handler.unreadable(decoded.message);
-      if (!decoded.fatal) return;
-      ws.close(PROTOCOL_ERROR);
+      const { message, fatal } = decoded;
+      handler.fault(new TidemarkError('protocol', message));
       // This client's verdict, not the server's: it comes back with back-off.
-      ended({ code: NO_CLOSE_FRAME, reason: decoded.message });
+      if (fatal) giveUp({ code: NO_CLOSE_FRAME, reason: message });
       return;
     }
     const { frame } = decoded;
     liveness.heard();
     if (frame.t === 'bye') {
       // Nothing follows a bye, and its close frame may get lost.
-      end(false);
-      handler.ended({ code: frame.code, reason: frame.reason, retryMs: frame.retry_ms });
+      giveUp({ code: frame.code, reason: frame.reason, retryMs: frame.retry_ms });
       return;
     }
     if (frame.t === 'welcome') {
@@ -117,7 +108,7 @@ export function openSession({ url, codec, WebSocket, clock }: SessionOptions, ha
   ws.binaryType = 'arraybuffer';
   ws.onopen = () => over || send(handler.hello());
   ws.onmessage = ({ data }: { data: unknown }) => over || receive(data);
-  ws.onclose = ({ code, reason }: SocketEnd) => ended({ code, reason });
+  ws.onclose = ({ code, reason }: SocketEnd) => over || giveUp({ code, reason });
   // A close event always follows, and it alone carries a code.
   ws.onerror = () => {};
 

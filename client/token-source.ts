@@ -10,7 +10,7 @@ export type GetToken = (request: { reason: TokenReason }) => string | null | Pro
 export interface TokenUse {
   /** There is a newer token, for the socket that stands. */
   renewed(token: string): void;
-  failed(error: unknown): void;
+  fault(error: TidemarkError): void;
 }
 
 /** A callback that never answers must not keep the client from trying again. */
@@ -49,10 +49,13 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
 
   async function answer(reason: TokenReason): Promise<string | null> {
     const late = new Promise<never>((_, reject) => {
-      const give = () => reject(new TidemarkError('token', `no token within ${ANSWER_MS_MAX} ms`));
-      cancelAnswer = clock.after(ANSWER_MS_MAX, give);
+      cancelAnswer = clock.after(ANSWER_MS_MAX, () => reject(new Error('getToken does not answer')));
     });
-    held = await Promise.race([getToken({ reason }), late]);
+    try {
+      held = await Promise.race([getToken({ reason }), late]);
+    } catch (cause) {
+      throw new TidemarkError('token', 'no token', { cause });
+    }
     expiresAt = Infinity;
     return held;
   }
@@ -67,7 +70,7 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
         },
         (error: unknown) => {
           if (cancelRefresh !== cancel) return;
-          use.failed(error);
+          use.fault(error as TidemarkError);
           refreshAfter(nextPauseMs());
         },
       );
@@ -80,7 +83,7 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
     return pauseMs;
   }
 
-  function stopRefreshing(): void {
+  function stop(): void {
     cancelRefresh();
     cancelRefresh = () => {};
   }
@@ -116,10 +119,10 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
       refreshAfter(Math.max(wantedMs, nextPauseMs()));
     },
 
-    stopRefreshing,
+    stop,
 
     close(): void {
-      stopRefreshing();
+      stop();
       cancelAnswer();
     },
   };

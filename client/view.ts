@@ -1,6 +1,6 @@
 // What the app sees: the rows of one verified version of the server, with what this device has asked for laid over them.
 import type { ClientState } from '../protocol/client-state.ts';
-import { noSums, withRow } from '../protocol/row-sums.ts';
+import { noSums, withoutRow, withRow } from '../protocol/row-sums.ts';
 import type { Row } from '../protocol/server-frames.ts';
 import type { SingleCommand } from './command.ts';
 import { overlaid } from './overlay.ts';
@@ -41,7 +41,7 @@ export function createView() {
   let rows: ClientState['rows'] = new Map();
   let effects: Effects = new Map();
   let list: readonly Conversation[] | null = null;
-  let totals: Totals = { total: 0, badge: 0, mentions: 0 };
+  let sums = noSums;
   const conversations = new Map<string, Conversation>();
 
   const shownRow = (row: Row) => overlaid(row, effects.get(row.conv) ?? []);
@@ -62,7 +62,7 @@ export function createView() {
     /** What is listed, in no order that means anything: the app has its own. The same array until something changes. */
     list: () => (list ??= [...conversations.values()].filter(({ hidden }) => !hidden)),
 
-    totals: () => totals,
+    totals: (): Totals => sums,
 
     /** The row as shown, for a command that is about to be made of it. */
     row(conv: string): ShownRow | undefined {
@@ -75,37 +75,28 @@ export function createView() {
     /** Takes a new state and new commands; answers the conversations that look different now. */
     update(state: ClientState, nextEffects: Effects): string[] {
       const changed: string[] = [];
-      const touched = new Set([...effects.keys(), ...nextEffects.keys()]);
-      const before = rows;
+      const [rowsBefore, effectsBefore] = [rows, effects];
       rows = state.rows;
       effects = nextEffects;
-      let { total, badge, mentions } = state.own;
+      sums = state.own;
       for (const row of rows.values()) {
-        if (row === before.get(row.conv) && !touched.has(row.conv)) continue;
+        const { conv } = row;
+        if (row === rowsBefore.get(conv) && !effects.has(conv) && !effectsBefore.has(conv)) continue;
         const shown = shownRow(row);
-        if (shown !== row) {
-          const [own, next] = [weigh(row), weigh(shown)];
-          total += next.total - own.total;
-          badge += next.badge - own.badge;
-          mentions += next.mentions - own.mentions;
-        }
-        if (show(row.conv, shown)) changed.push(row.conv);
+        if (shown !== row) sums = withRow(withoutRow(sums, row), shown);
+        if (show(conv, shown)) changed.push(conv);
       }
       for (const conv of conversations.keys()) {
         if (!rows.has(conv) && conversations.delete(conv)) changed.push(conv);
       }
-      totals = { total, badge, mentions };
       if (changed.length > 0) list = null;
       return changed;
     },
   };
 }
 
-/** What a row adds to the three totals. */
-const weigh = (row: Row): Totals => withRow(noSums, row);
-
 function conversationOf(row: ShownRow): Conversation {
-  return Object.freeze({
+  return {
     conv: row.conv,
     unread: row.unread,
     mentions: row.mentions,
@@ -117,7 +108,7 @@ function conversationOf(row: ShownRow): Conversation {
     marked: row.marked === true || row.uncounted === true,
     hidden: row.hidden === true,
     capped: row.capped === true,
-  });
+  };
 }
 
 function same(a: Conversation, b: Conversation): boolean {

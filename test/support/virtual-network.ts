@@ -153,11 +153,6 @@ class VirtualSocket implements WebSocketLike {
     this.#line?.leave();
   }
 
-  terminate(): void {
-    this.#closed = true;
-    this.#line?.kill();
-  }
-
   message(data: string | ArrayBuffer): void {
     if (!this.#closed) (this.onmessage as Listener<{ data: unknown }>)?.({ data });
   }
