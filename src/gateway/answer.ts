@@ -26,6 +26,13 @@ export interface Answer {
   readonly view: StateView;
 }
 
+/** What `welcome` and `synced` have in common. */
+export function answerFields({ mode, reason, head }: Pick<Answer, 'mode' | 'reason' | 'head'>, expiresAtMs: number) {
+  const { epoch, syncVersion, total, badge, mentions, digest } = head;
+  const place = { epoch, sync_version: syncVersion, mode, ...(reason === undefined ? {} : { reason }) };
+  return { ...place, total, badge, mentions, digest, expires_at: expiresAtMs };
+}
+
 type Reader = Pick<Services['sync'], 'view' | 'diverged'>;
 
 /** Reads the state and finds what an asker is to be sent (SY2, SY6). A warm noop or delta is one read, of the rows that changed. */

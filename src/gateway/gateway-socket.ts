@@ -10,16 +10,12 @@ export interface SocketOwner {
   ended(closeCode: number): void;
 }
 
-/** Why a socket is not being read from. */
-export const Held = { greeting: 1, rate: 2, load: 4, leaving: 8 } as const;
-
 /**
  * A `ws` socket whose events go straight to its owner: thousands of these are idle most of the time, and a table of listeners would be
  * the largest part of each.
  */
 export class GatewaySocket extends WebSocket {
   owner: SocketOwner | null = null;
-  #held = 0;
 
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     const { owner } = this;
@@ -45,27 +41,6 @@ export class GatewaySocket extends WebSocket {
 
   get isOpen(): boolean {
     return this.readyState === WebSocket.OPEN;
-  }
-
-  get isHeld(): boolean {
-    return this.#held !== 0;
-  }
-
-  isHeldFor(reason: number): boolean {
-    return (this.#held & reason) !== 0;
-  }
-
-  /** Stops reading until every reason is gone. What was read before is still handed over: at most one chunk of the network. */
-  hold(reason: number): void {
-    // A socket that is closing has to be read, or the end of it would never be seen.
-    if (this.#held === 0 && this.isOpen) this.pause();
-    this.#held |= reason;
-  }
-
-  release(reason: number): void {
-    if (this.#held === 0) return;
-    this.#held &= ~reason;
-    if (this.#held === 0) this.resume();
   }
 
   /**

@@ -27,6 +27,8 @@ export interface OutboundHost {
   announce(question: Question, answered: Answer): ServerFrame | null;
   /** Answers after how many ms a repair is tried again. */
   failed(question: Question, error: unknown): number;
+  /** A fault of our own: this socket cannot go on, and nobody else is to suffer for it. */
+  broken(error: unknown): void;
   /** Something that was waiting, of the weight it was given with, is being written. */
   unload(weight: number): void;
 }
@@ -89,10 +91,7 @@ export class Outbound {
     if (at !== null && change.epoch === at.epoch) {
       if (change.syncVersion <= (this.#catchUp?.head.syncVersion ?? at.syncVersion)) return false;
       if (this.#isIdle && change.baseVersion === at.syncVersion && change.rows.length <= VERSION_ROWS_MAX) {
-        const nowMs = this.#deps.clock.nowMs();
-        if (!this.#host.mayWrite(nowMs)) return false;
-        this.#moveTo(change);
-        this.#write(pushed.frameFor(this.#host.codec), nowMs);
+        this.#pass(pushed);
         return false;
       }
     }
@@ -162,10 +161,30 @@ export class Outbound {
     this.#at = { epoch, syncVersion, total, digest };
   }
 
+  /** A change that follows on where this idle socket stands. */
+  #pass(pushed: PushedChange): void {
+    const nowMs = this.#deps.clock.nowMs();
+    if (!this.#host.mayWrite(nowMs)) return;
+    try {
+      this.#write(pushed.frameFor(this.#host.codec), nowMs);
+      this.#moveTo(pushed.change);
+    } catch (error) {
+      this.#host.broken(error);
+    }
+  }
+
   #flush(): void {
     if (this.#isWriting) return;
     const nowMs = this.#deps.clock.nowMs();
     if (!this.#host.mayWrite(nowMs)) return;
+    try {
+      this.#writeNext(nowMs);
+    } catch (error) {
+      this.#host.broken(error);
+    }
+  }
+
+  #writeNext(nowMs: number): void {
     const batch: Buffer[] = [];
     const put: Put = (frame) => {
       const bytes = messageFrame(this.#host.codec.encode(frame));

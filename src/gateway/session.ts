@@ -14,19 +14,20 @@ import type {
 import { codeOf, Unavailable, UserFault } from '../errors.ts';
 import { logError } from '../log.ts';
 import type { StateHead } from '../ports.ts';
-import type { Answer, Question } from './answer.ts';
+import { type Answer, answerFields, type Question } from './answer.ts';
 import { carryOut, errorFrame } from './command-frames.ts';
 import type { CommandFrame } from './command-frames.ts';
 import type { GatewayDeps } from './deps.ts';
 import { messageFrame } from './frame-bytes.ts';
 import type { FrameRate } from './frame-rate.ts';
 import type { GatewaySocket, SocketOwner } from './gateway-socket.ts';
-import { Held } from './gateway-socket.ts';
 import type { Heartbeat, Visited } from './heartbeat.ts';
+import { Intake } from './intake.ts';
 import { Outbound } from './outbound.ts';
 import type { OutboundHost } from './outbound.ts';
 import type { PushedChange } from './pushed-change.ts';
 import type { Registry } from './registry.ts';
+import { checkToken } from './token-check.ts';
 
 export interface SessionDeps extends GatewayDeps {
   readonly registry: Registry;
@@ -50,8 +51,7 @@ type Phase = 'greeting' | 'verifying' | 'live' | 'gone' | 'over';
 
 /** Bytes before the hello is whole: a frame of the largest size, its header, and a few pings. */
 const BYTES_BEFORE_HELLO_MAX = 2 * limits.frameBytesBeforeWelcomeMax;
-/** Load of frames that wait for their answers: 1 each, and 1 more a KiB. Above it the socket is not read until half of it is gone. */
-const LOAD_MAX = 1000;
+/** A frame that waits for its answer weighs 1, and 1 more a KiB. */
 const LOAD_BYTES = 1024;
 /** Who owes more than this to the rate sends what no client has a reason to send. */
 const RATE_DEBT_MAX_MS = 10_000;
@@ -71,19 +71,17 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   pageRowsMax: number = limits.pageRowsDefault;
   readonly #deps: SessionDeps;
   readonly #socket: GatewaySocket;
+  readonly #intake: Intake;
   #phase: Phase = 'greeting';
   #outbound: Outbound | null = null;
   /** Frames behind the hello, until its token is verified; at most one chunk of the network, since reading stops. */
   #early: Decoded<ClientFrame>[] | null = null;
   #expiresAtMs = 0;
   #largeMark = 0;
-  #load = 0;
   /** What had come in when the socket was opened; from the welcome on, when the last heartbeat went out. */
   #bytesHeard: number;
   /** When the hello must have come; from then on, when the next heartbeat goes out. */
   #dueMs: number;
-  /** See FrameRate. */
-  #rateDueMs: number;
   /** When the heartbeat went out since which nothing was heard; null: none. */
   #probedAtMs: number | null = null;
   #closedWith: CloseCode | null = null;
@@ -98,7 +96,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     this.address = address;
     this.#bytesHeard = stream.bytesRead;
     this.#dueMs = nowMs + deps.settings.helloTimeoutMs;
-    this.#rateDueMs = nowMs;
+    this.#intake = new Intake(deps, socket);
     deps.heartbeat.add(this);
     socket.owner = this;
   }
@@ -114,7 +112,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     if (isVerified) this.#handle(decoded, data.length);
     else if (this.#phase === 'verifying') {
       (this.#early ??= []).push(decoded);
-      this.#socket.hold(Held.greeting);
+      this.#intake.holdForGreeting();
     } else if (decoded.ok && decoded.frame.t === 'hello') void this.#greet(decoded.frame);
     else this.close(4400);
   }
@@ -138,11 +136,9 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     const { registry, clock } = this.#deps;
     const askedAtMs = clock.nowMs();
     this.#phase = 'verifying';
-    const verdict = await this.#deps.verifyToken(hello.token);
+    const token = await checkToken(this.#deps.verifyToken, hello.token, { user: null, device: hello.device });
     if (this.#isOver) return;
-    if (!verdict.ok) return this.close(verdict.reason === 'expired' ? 4200 : 4401);
-    const { token } = verdict;
-    if (token.device !== null && token.device !== hello.device) return this.close(4401);
+    if (typeof token === 'number') return this.close(token);
     this.user = token.user;
     this.device = hello.device;
     this.attempt = hello.attempt;
@@ -155,7 +151,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     }
     for (const decoded of this.#early ?? []) this.#handle(decoded, 0);
     this.#early = null;
-    this.#socket.release(Held.greeting);
+    this.#intake.greeted();
   }
 
   #goLive({ cursor, digest, page, max_rows }: Hello, askedAtMs: number): void {
@@ -184,7 +180,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       case 'auth':
         return void this.#renew(frame);
       case 'ping':
-        this.#addLoad(1);
+        this.#intake.addLoad(1);
         return this.#outbound?.beat(1);
       default:
         return void this.#command(frame, 1 + Math.floor(bytes / LOAD_BYTES));
@@ -200,7 +196,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
 
   /** Handed over in the order received (AK4); the answers come in any order. */
   async #command(frame: CommandFrame, weight: number): Promise<void> {
-    this.#addLoad(weight);
+    this.#intake.addLoad(weight);
     try {
       const answer = await carryOut(this.#deps.services.commands, this.user, frame);
       this.#outbound?.ack(frame.id, answer.items, answer, weight);
@@ -210,52 +206,29 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     }
   }
 
-  async #renew({ token }: Auth): Promise<void> {
-    this.#addLoad(1);
-    const verdict = await this.#deps.verifyToken(token);
+  async #renew(frame: Auth): Promise<void> {
+    this.#intake.addLoad(1);
+    const token = await checkToken(this.#deps.verifyToken, frame.token, this);
     if (this.#isOver) return;
-    if (!verdict.ok) return this.close(verdict.reason === 'expired' ? 4200 : 4401);
-    const { user, device, expiresAtMs } = verdict.token;
-    if (user !== this.user || (device !== null && device !== this.device)) return this.close(4401);
-    this.#expiresAtMs = expiresAtMs;
-    this.#outbound?.note({ t: 'auth_ok', expires_at: expiresAtMs }, 1);
+    if (typeof token === 'number') return this.close(token);
+    this.#expiresAtMs = token.expiresAtMs;
+    this.#outbound?.note({ t: 'auth_ok', expires_at: token.expiresAtMs }, 1);
   }
 
   /** DT5: an `error` frame, and the socket stays. */
   #refuse(fault: UserFault | Unavailable, id?: number): void {
-    this.#addLoad(1);
+    this.#intake.addLoad(1);
     this.#outbound?.note(errorFrame(fault, id), 1);
   }
 
   /** False: the socket was closed for it. */
   #isWithinRate(): boolean {
-    const { clock, metrics, frameRate } = this.#deps;
-    const nowMs = clock.nowMs();
-    this.#rateDueMs = frameRate.afterFrame(this.#rateDueMs, nowMs);
-    const waitMs = frameRate.owedMs(this.#rateDueMs, nowMs);
+    const waitMs = this.#intake.count();
     if (waitMs === 0) return true;
-    metrics.rateLimited('frames');
-    if (waitMs > RATE_DEBT_MAX_MS) {
-      this.close(4103, waitMs);
-      return false;
-    }
-    if (!this.#socket.isHeldFor(Held.rate)) this.#holdForRate(waitMs);
-    return true;
-  }
-
-  #holdForRate(waitMs: number): void {
-    const { clock, frameRate } = this.#deps;
-    this.#socket.hold(Held.rate);
-    clock.after(waitMs, () => {
-      const owedMs = this.#isOver ? 0 : frameRate.owedMs(this.#rateDueMs, clock.nowMs());
-      if (owedMs > 0) this.#holdForRate(owedMs);
-      else this.#socket.release(Held.rate);
-    });
-  }
-
-  #addLoad(weight: number): void {
-    this.#load += weight;
-    if (this.#load > LOAD_MAX) this.#socket.hold(Held.load);
+    this.#deps.metrics.rateLimited('frames');
+    if (waitMs <= RATE_DEBT_MAX_MS) return true;
+    this.close(4103, waitMs);
+    return false;
   }
 
   // ------------------------------------------------------------------------------------------------------ what goes out
@@ -283,13 +256,10 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     if (kind === 'repair' && mode !== 'snapshot') return null;
     metrics.synced(mode, reason);
     if (reason === 'ahead') metrics.versionRegressed();
-    const { epoch, syncVersion, total, badge, mentions, digest } = head;
-    const answer = { epoch, sync_version: syncVersion, mode, ...(reason === undefined ? {} : { reason }) };
-    const sums = { total, badge, mentions, digest, expires_at: this.#expiresAtMs };
-    if (kind !== 'hello') return { t: 'synced', ...answer, ...sums };
+    const answer = answerFields({ mode, reason, head }, this.#expiresAtMs);
+    if (kind !== 'hello') return { t: 'synced', ...answer };
     metrics.helloAnswered((clock.nowMs() - askedAtMs) / 1000);
-    const who = { conn: nextConn(), user: this.user };
-    return { t: 'welcome', ...who, ...answer, ...sums, heartbeat_ms: settings.heartbeatMs };
+    return { t: 'welcome', conn: nextConn(), user: this.user, ...answer, heartbeat_ms: settings.heartbeatMs };
   }
 
   failed({ kind }: Question, error: unknown): number {
@@ -298,17 +268,21 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     // Spread, since whatever is away is away for everybody.
     if (kind === 'hello') this.close(4102, Math.ceil(retryMs * (1 + this.#deps.random.fraction())));
     else if (kind === 'sync') {
-      this.#addLoad(1);
+      this.#intake.addLoad(1);
       this.#outbound?.note(errorFrame(error), 1);
     }
     return retryMs;
   }
 
+  broken(error: unknown): void {
+    this.#logFault(error, 'a frame could not be made');
+    this.close(4102, RETRY_MS);
+  }
+
   unload(weight: number): void {
-    this.#load -= weight;
-    if (this.#load <= LOAD_MAX / 2) this.#socket.release(Held.load);
+    this.#intake.removeLoad(weight);
     // Not at once: what has just been taken off is about to be written.
-    if (this.#leaving !== null && this.#load === 0) this.#deps.clock.soon(() => this.#leaveIfDone(false));
+    if (this.#leaving !== null && this.#intake.load === 0) this.#deps.clock.soon(() => this.#leaveIfDone(false));
   }
 
   // ------------------------------------------------------------------------------------------------------------ the end
@@ -324,7 +298,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     }
     if (this.#probedAtMs !== null) {
       // Any byte is a sign of life. A socket that we do not read cannot give any.
-      if (this.stream.bytesRead !== this.#bytesHeard || this.#socket.isHeld) this.#probedAtMs = null;
+      if (this.stream.bytesRead !== this.#bytesHeard || this.#intake.isHeld) this.#probedAtMs = null;
       else if (nowMs - this.#probedAtMs >= settings.silenceMaxMs) {
         metrics.halfOpenClosed();
         return this.close(4101);
@@ -368,12 +342,12 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   leave(retryMs: number, untilMs: number): void {
     if (this.#phase !== 'live') return this.close(4000, retryMs);
     this.#leaving = { retryMs, untilMs };
-    this.#socket.hold(Held.leaving);
+    this.#intake.stop();
     this.#leaveIfDone(false);
   }
 
   #leaveIfDone(isTime: boolean): void {
-    if (this.#leaving !== null && (isTime || this.#load === 0)) this.close(4000, this.#leaving.retryMs);
+    if (this.#leaving !== null && (isTime || this.#intake.load === 0)) this.close(4000, this.#leaving.retryMs);
   }
 
   /** An outage is told to every peer that it touches and shows in the metrics; a line for each of them would bury the cause. */
@@ -394,6 +368,6 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     this.#deps.heartbeat.remove(this);
     this.#outbound?.drop();
     this.#outbound = null;
-    this.#socket.release(~0);
+    this.#intake.end();
   }
 }

@@ -32,6 +32,7 @@ export class Line implements OutboundHost {
   heldReads: (() => void)[] | null = null;
   failure: Error | null = null;
   failures = 0;
+  readonly faults: unknown[] = [];
   divergedCalls = 0;
   #rev = 1;
 
@@ -80,6 +81,10 @@ export class Line implements OutboundHost {
   failed(): number {
     this.failures++;
     return 1000;
+  }
+  broken(error: unknown): void {
+    this.faults.push(error);
+    this.mayWriteNow = false;
   }
   unload(weight: number): void {
     this.unloaded += weight;

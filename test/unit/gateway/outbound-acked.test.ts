@@ -102,6 +102,21 @@ describe('the end', () => {
     expect(line.stream.pings).toBe(0);
   });
 
+  test.each([true, false])(
+    'a frame that cannot be made ends this socket, not whoever pushed it (idle: %s)',
+    async (isIdle) => {
+      const line = await greeted();
+      line.stream.isReading = isIdle;
+      if (!isIdle) line.push({ c2: 1 });
+      const change = line.change({ c1: 2 });
+      const rows = change.rows.map((row) => ({ ...row, unread: 1n as unknown as number }));
+      line.outbound.offer(new PushedChange({ ...change, rows }));
+      line.stream.read();
+      await line.arrive();
+      expect(line.faults).toEqual([expect.any(TypeError)]);
+    },
+  );
+
   test('a write that does not end is noticed; one that does is not', async () => {
     const line = await greeted();
     const start = line.clock.nowMs();
