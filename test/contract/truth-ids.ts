@@ -18,7 +18,9 @@ export function truthIds(truth: () => Truth): void {
   describe('ids are compared byte for byte', () => {
     test('as users, conversations, messages and events, no two meet and none changes', async () => {
       const conv = freshName('conv');
-      const eventId = (id: string): string => id.slice(0, 20) + id.length + (id.codePointAt(0) ?? 0) + id.slice(-1);
+      // Made whole again where it cuts a character: half of one is no id.
+      const eventId = (id: string): string =>
+        (id.slice(0, 20) + id.length + (id.codePointAt(0) ?? 0) + id.slice(-1)).toWellFormed();
       await store(truth(), {
         conversations: [
           conversationFacts({ conv }),

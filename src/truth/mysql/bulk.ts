@@ -1,5 +1,5 @@
 import type { Value, Values } from '../records.ts';
-import type { Session } from './session.ts';
+import type { Changed, Session } from './session.ts';
 
 /** Rows of one statement. More would not be faster, and an IN list of 1,000 is turned into a subquery by MariaDB. */
 const ROWS_MAX = 256;
@@ -12,13 +12,15 @@ export class Bulk {
   readonly #row: string;
   readonly #text: (rows: string) => string;
   readonly #rowsMax: number;
+  readonly #separator: string;
   readonly #texts = new Map<number, string>();
 
-  /** `row`: what stands for one row among those that `text` gets, separated by commas. */
-  constructor(row: string, text: (rows: string) => string, rowsMax = ROWS_MAX) {
+  /** `row`: what stands for one row in the list that `text` gets. */
+  constructor(row: string, text: (rows: string) => string, { rowsMax = ROWS_MAX, separator = ', ' } = {}) {
     this.#row = row;
     this.#text = text;
     this.#rowsMax = rowsMax;
+    this.#separator = separator;
   }
 
   /** Answers all that the statements answer, one after the other. */
@@ -29,20 +31,15 @@ export class Bulk {
     return answers.length === 1 ? (answers[0] as Values[]) : answers.flat();
   }
 
-  /** Answers how many rows were found or inserted, those of the filling not counted where a row is found once. */
-  async run(session: Session, rows: readonly Values[]): Promise<number> {
-    let found = 0;
-    for (const part of filledUp(rows, this.#rowsMax))
-      found += (await session.run(this.#of(part.length), part.flat())).rows;
-    return found;
+  async run(session: Session, rows: readonly Values[]): Promise<void> {
+    for (const part of filledUp(rows, this.#rowsMax)) await session.run(this.#of(part.length), part.flat());
   }
 
-  /** Each row exactly once: for INSERTs that must not meet a row of their own. Answers the first id of each part. */
-  async runOnce(session: Session, rows: readonly Values[]): Promise<{ firstId: number; rows: number }[]> {
-    const answers: { firstId: number; rows: number }[] = [];
+  /** Each row exactly once: for what must not meet a row of its own. Answers for each part how many rows it had, and what became of them. */
+  async runOnce(session: Session, rows: readonly Values[]): Promise<(Changed & { readonly given: number })[]> {
+    const answers: (Changed & { given: number })[] = [];
     for (const part of split(rows, this.#rowsMax)) {
-      const { firstId } = await session.run(this.#of(part.length), part.flat());
-      answers.push({ firstId, rows: part.length });
+      answers.push({ ...(await session.run(this.#of(part.length), part.flat())), given: part.length });
     }
     return answers;
   }
@@ -50,7 +47,7 @@ export class Bulk {
   #of(count: number): string {
     let text = this.#texts.get(count);
     if (text === undefined) {
-      text = this.#text(Array.from({ length: count }, () => this.#row).join(', '));
+      text = this.#text(Array.from({ length: count }, () => this.#row).join(this.#separator));
       this.#texts.set(count, text);
     }
     return text;
@@ -73,6 +70,32 @@ export function upsert(table: string, keyLength: number, columns: readonly strin
     placeholders(columns.length),
     (rows) => `${text} ${rows} ON DUPLICATE KEY UPDATE ${changes.join(', ')}`,
   );
+}
+
+/**
+ * Deletes the rows that equal those given in `columns`, by way of `index` and no other: a plain DELETE or UPDATE may walk over a table
+ * that it takes for small, and waits for each row there that somebody else has locked.
+ */
+export function remove(table: string, index: string, columns: readonly string[], condition = ''): Bulk {
+  const join = `STRAIGHT_JOIN ${table} t FORCE INDEX (${index}) ON ${equal(columns)} ${condition}`.trimEnd();
+  return new Bulk(selected(columns), (rows) => `DELETE t FROM (${rows}) k ${join}`, UNION);
+}
+
+/** Sets the other columns of the rows whose key, the first `keyLength` columns, is given. */
+export function update(table: string, keyLength: number, columns: readonly string[]): Bulk {
+  const join = `STRAIGHT_JOIN ${table} t FORCE INDEX (PRIMARY) ON ${equal(columns.slice(0, keyLength))}`;
+  const changes = columns.slice(keyLength).map((column) => `t.${column} = k.${column}`);
+  return new Bulk(selected(columns), (rows) => `UPDATE (${rows}) k ${join} SET ${changes.join(', ')}`, UNION);
+}
+
+const UNION = { separator: ' UNION ALL ', rowsMax: 64 };
+
+function selected(columns: readonly string[]): string {
+  return `SELECT ${columns.map((column) => `? AS ${column}`).join(', ')}`;
+}
+
+function equal(columns: readonly string[]): string {
+  return columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
 }
 
 function* filledUp(rows: readonly Values[], max: number): Generator<Values[]> {

@@ -37,13 +37,13 @@ const PLACES_MAX = 64;
 const PLACES = new Bulk(
   '(SELECT ord FROM messages FORCE INDEX (PRIMARY) WHERE conv = ? AND seq <= ? ORDER BY seq DESC LIMIT 1)',
   (columns) => `SELECT ${columns}`,
-  PLACES_MAX,
+  { rowsMax: PLACES_MAX },
 );
 const OWN_PLACES = new Bulk(
   `(SELECT own_ord FROM messages FORCE INDEX (messages_by_sender)
     WHERE conv = ? AND sender = ? AND seq <= ? ORDER BY seq DESC LIMIT 1)`,
   (columns) => `SELECT ${columns}`,
-  PLACES_MAX,
+  { rowsMax: PLACES_MAX },
 );
 
 /**

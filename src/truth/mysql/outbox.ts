@@ -1,13 +1,16 @@
 import type { OutboxRow } from '../../ports.ts';
-import { Bulk } from './bulk.ts';
+import { Bulk, remove } from './bulk.ts';
 import { NOW_MS } from './clock.ts';
 import type { Session } from './session.ts';
 
+const CLAIMABLE = `
+  SELECT id, conv, user, created_at FROM outbox FORCE INDEX (outbox_by_touch)
+  WHERE touched_at <= ${NOW_MS} - ? ORDER BY touched_at, id LIMIT ? FOR UPDATE SKIP LOCKED`;
 const TOUCHED = new Bulk(
   '?',
   (rows) => `UPDATE outbox FORCE INDEX (PRIMARY) SET touched_at = ${NOW_MS} WHERE id IN (${rows})`,
 );
-const DONE = new Bulk('?', (rows) => `DELETE FROM t USING outbox t FORCE INDEX (PRIMARY) WHERE t.id IN (${rows})`);
+const DONE = remove('outbox', 'PRIMARY', ['id']);
 
 /**
  * Claims: whoever asks at the same moment gets other rows (SKIP LOCKED), and whoever asks for rows of some age later gets these only
@@ -15,10 +18,7 @@ const DONE = new Bulk('?', (rows) => `DELETE FROM t USING outbox t FORCE INDEX (
  * ids is no option: ids are given out before the commit, so one that is lower may appear later.
  */
 export async function claimOutbox(session: Session, olderThanMs: number, limit: number): Promise<OutboxRow[]> {
-  const claimable = `
-    SELECT id, conv, user, created_at FROM outbox FORCE INDEX (outbox_by_touch)
-    WHERE touched_at <= ${NOW_MS} - ? ORDER BY touched_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`;
-  const rows = await session.all(claimable, [olderThanMs]);
+  const rows = await session.all(CLAIMABLE, [olderThanMs, limit]);
   await TOUCHED.run(
     session,
     rows.map(([id = null]) => [id]),
@@ -50,7 +50,7 @@ export class OutboxDone {
       this.#next = null;
       const batch = this.#waiting.toSorted((a, b) => a - b).map((id) => [id]);
       this.#waiting = [];
-      const writing = this.#write(async (session) => void (await DONE.run(session, batch)));
+      const writing = this.#write(async (session) => DONE.run(session, batch));
       this.#running = writing.catch(() => undefined);
       return writing;
     });

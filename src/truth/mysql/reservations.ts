@@ -1,4 +1,4 @@
-import { Bulk } from './bulk.ts';
+import { Bulk, remove } from './bulk.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -60,13 +60,5 @@ const CONVERSATIONS = new Bulk(
   `(?, 0, 0, 0, ${RESERVED_REV}, 0, 0, 0, 0, 0, 0)`,
   (rows) => `INSERT INTO conversations VALUES ${rows} ON DUPLICATE KEY UPDATE conv = VALUES(conv)`,
 );
-const UNUSED_EVENTS = new Bulk(
-  '?',
-  (rows) =>
-    `DELETE FROM e USING events e FORCE INDEX (PRIMARY) WHERE e.event_id IN (${rows}) AND e.accepted_at = ${RESERVED_AT}`,
-);
-const UNUSED_CONVERSATIONS = new Bulk(
-  '?',
-  (rows) =>
-    `DELETE FROM c USING conversations c FORCE INDEX (PRIMARY) WHERE c.conv IN (${rows}) AND c.rev = ${RESERVED_REV}`,
-);
+const UNUSED_EVENTS = remove('events', 'PRIMARY', ['event_id'], `AND t.accepted_at = ${RESERVED_AT}`);
+const UNUSED_CONVERSATIONS = remove('conversations', 'PRIMARY', ['conv'], `AND t.rev = ${RESERVED_REV}`);

@@ -12,27 +12,28 @@ const FLOOR = 'GREATEST(m.floor_seq, c.purge_seq)';
 /**
  * Everything that one row is derived from, in one statement and so of one moment. No part walks over what is unread, and one that has
  * something to walk over is entered only where the last of it lies above the floor: a server cannot begin an index range at a value
- * of another table, so it walks from the start of the conversation.
+ * of another table, so it walks from the start of the conversation. The last of something is the first of its index read backwards,
+ * which MySQL sees only where ORDER BY spells out the whole key.
  */
 const ROW_FACTS = `
   SELECT ${CONVERSATION_COLUMNS.map((column) => `c.${column}`).join(', ')},
     ${MEMBERSHIP_COLUMNS.map((column) => `m.${column}`).join(', ')},
     CASE WHEN c.purge_seq > m.floor_seq THEN (
       SELECT o.own_ord FROM messages o FORCE INDEX (messages_by_sender)
-      WHERE o.conv = m.conv AND o.sender = m.user AND o.seq <= c.purge_seq ORDER BY o.seq DESC LIMIT 1) END,
+      WHERE o.conv = m.conv AND o.sender = m.user AND o.seq <= c.purge_seq ORDER BY o.conv DESC, o.sender DESC, o.seq DESC LIMIT 1) END,
     CASE WHEN (
-      SELECT a.seq FROM adjustments a FORCE INDEX (PRIMARY) WHERE a.conv = m.conv ORDER BY a.seq DESC LIMIT 1
+      SELECT a.seq FROM adjustments a FORCE INDEX (PRIMARY) WHERE a.conv = m.conv ORDER BY a.conv DESC, a.seq DESC LIMIT 1
     ) > ${FLOOR} THEN (
       SELECT CAST(SUM(a.delta) AS SIGNED) FROM adjustments a FORCE INDEX (PRIMARY)
       WHERE a.conv = m.conv AND a.seq > ${FLOOR} AND a.sender <> m.user) END,
     CASE WHEN (
-      SELECT n.seq FROM mentions n FORCE INDEX (PRIMARY) WHERE n.user = m.user AND n.conv = m.conv ORDER BY n.seq DESC LIMIT 1
+      SELECT n.seq FROM mentions n FORCE INDEX (PRIMARY) WHERE n.user = m.user AND n.conv = m.conv ORDER BY n.user DESC, n.conv DESC, n.seq DESC LIMIT 1
     ) > ${FLOOR} THEN (
       SELECT COUNT(*) FROM mentions n FORCE INDEX (PRIMARY)
       WHERE n.user = m.user AND n.conv = m.conv AND n.seq > ${FLOOR} AND n.counted = 1) ELSE 0 END,
     CASE WHEN (
       SELECT x.seq FROM message_marks x FORCE INDEX (marks_naming_all)
-      WHERE x.conv = m.conv AND x.names_all = 1 ORDER BY x.seq DESC LIMIT 1
+      WHERE x.conv = m.conv AND x.names_all = 1 ORDER BY x.conv DESC, x.names_all DESC, x.seq DESC LIMIT 1
     ) > ${FLOOR} THEN (
       SELECT COUNT(*) FROM message_marks x FORCE INDEX (marks_naming_all)
       WHERE x.conv = m.conv AND x.names_all = 1 AND x.seq > ${FLOOR} AND x.sender <> m.user) ELSE 0 END,

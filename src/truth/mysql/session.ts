@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
-import type { PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
+import { TypedParameter } from 'mysql2';
+import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { Value, Values } from '../records.ts';
 import { isTooManyStatements, isWornOut } from './failure.ts';
 
-/** Told after each statement: its text, and how many rows it answered or changed. */
-export type OnStatement = (sql: string, rows: number) => void;
+/** Told after each statement: its text, how many rows it answered or changed, and its values. */
+export type OnStatement = (sql: string, rows: number, values: Values) => void;
 
 export interface Changed {
   /** Rows found, whether or not the statement changed them. */
@@ -32,21 +33,21 @@ export class Session {
 
   async all(sql: string, values: Values): Promise<Values[]> {
     const rows = (await this.#execute(sql, values)) as unknown as Value[][];
-    this.#onStatement?.(sql, rows.length);
+    this.#onStatement?.(sql, rows.length, values);
     for (const row of rows) readBytes(row);
     return rows;
   }
 
   async run(sql: string, values: Values): Promise<Changed> {
     const { affectedRows, insertId } = (await this.#execute(sql, values)) as ResultSetHeader;
-    this.#onStatement?.(sql, affectedRows);
+    this.#onStatement?.(sql, affectedRows, values);
     return { rows: affectedRows, firstId: insertId };
   }
 
   /** A statement without values or answer, such as COMMIT. */
   async say(sql: string): Promise<void> {
     await this.#command((done) => this.#connection.query({ sql }, done));
-    this.#onStatement?.(sql, 0);
+    this.#onStatement?.(sql, 0, []);
   }
 
   /** Everything that `read` reads belongs to one moment. For a session that commits by itself. */
@@ -83,7 +84,7 @@ export class Session {
   async #execute(sql: string, values: Values): Promise<Result> {
     try {
       return await this.#command((done) =>
-        this.#connection.execute({ sql, values: values as Value[], rowsAsArray: true }, done),
+        this.#connection.execute({ sql, values: values.map(parameter), rowsAsArray: true }, done),
       );
     } catch (error) {
       // The server's limit over all its clients, not ours: unprepared it costs more, and works.
@@ -110,6 +111,11 @@ export class Session {
       });
     });
   }
+}
+
+/** Left to itself the driver sends every number as a DOUBLE, and MariaDB walks over the whole table to find those in a list of them. */
+export function parameter(value: Value): ExecuteValues {
+  return typeof value === 'number' ? TypedParameter.LONGLONG(value) : value;
 }
 
 /** VARBINARY comes as bytes of the packet. */

@@ -17,7 +17,7 @@ import {
   writeMessage,
   writeParked,
 } from '../records.ts';
-import { Bulk, insert, upsert } from './bulk.ts';
+import { Bulk, insert, remove, update, upsert } from './bulk.ts';
 import { byUserConv } from './byte-order.ts';
 import { NOW_MS } from './clock.ts';
 import type { Session } from './session.ts';
@@ -28,23 +28,15 @@ const NEW_MESSAGES = insert('messages', MESSAGE_COLUMNS);
 const MEMBERSHIPS = upsert('memberships', 2, MEMBERSHIP_COLUMNS);
 const ADJUSTMENTS = upsert('adjustments', 2, ADJUSTMENT_COLUMNS);
 const PARKED = upsert('parked', 2, PARKED_COLUMNS);
-const UNPARKED = remove('parked', 'PRIMARY', '(t.conv, t.message_id)');
+const UNPARKED = remove('parked', 'PRIMARY', ['conv', 'message_id']);
 const EVENTS = upsert('events', 1, EVENT_COLUMNS);
 const OUTBOX = insert('outbox', ['conv', 'user', 'created_at', 'touched_at'], `(?, ?, ${NOW_MS}, ${NOW_MS})`);
 
 const MARKS = upsert('message_marks', 2, ['conv', 'seq', 'sender', 'names_all', 'off_ordinal']);
-const NO_MARKS = remove('message_marks', 'PRIMARY', '(t.conv, t.seq)');
-/** A message that changes is brought to one of eight sets of flags. */
-const CHANGED_MESSAGES = new Map(
-  [0, 1, 2, 3, 4, 5, 6, 7].map((flags) => {
-    const text = `
-      UPDATE messages FORCE INDEX (PRIMARY)
-      SET countable = ${flags & 1}, recalled = ${(flags >> 1) & 1}, mention_all = ${flags >> 2} WHERE (conv, seq) IN`;
-    return [flags, new Bulk('(?, ?)', (rows) => `${text} (${rows})`)];
-  }),
-);
+const NO_MARKS = remove('message_marks', 'PRIMARY', ['conv', 'seq']);
+const CHANGED_MESSAGES = update('messages', 2, ['conv', 'seq', 'countable', 'recalled', 'mention_all']);
 
-const NO_MENTIONS = remove('mentions', 'mentions_by_message', '(t.conv, t.seq)');
+const NO_MENTIONS = remove('mentions', 'mentions_by_message', ['conv', 'seq']);
 const MENTIONS = upsert('mentions', 3, ['user', 'conv', 'seq', 'counted']);
 /** CN2, CN4, CN5, CN6: which named mentions count; those under an @all are counted with the message. */
 const COUNTED_MENTIONS = new Bulk(
@@ -76,13 +68,12 @@ export async function storeWrites(session: Session, writes: Writes, idStep: numb
 }
 
 async function storeChanged(session: Session, messages: readonly Message[]): Promise<void> {
-  const groups = Map.groupBy(
-    new Map(messages.map((message) => [keyOf(message.conv, message.seq), message])).values(),
-    (it) => Number(it.countable) + 2 * Number(it.recalled) + 4 * Number(it.mentionAll),
-  );
-  for (const [flags, group] of groups) {
-    const found = await CHANGED_MESSAGES.get(flags)?.run(session, group.map(rowOfSeq));
-    if (found !== group.length) throw new Bug(`${group.length} messages to change, ${found} found`);
+  const latest = new Map(messages.map((message) => [keyOf(message.conv, message.seq), message]));
+  const rows = [...latest.values()].map(({ conv, seq, countable, recalled, mentionAll }) => {
+    return [conv, seq, Number(countable), Number(recalled), Number(mentionAll)];
+  });
+  for (const { given, rows: found } of await CHANGED_MESSAGES.runOnce(session, rows)) {
+    if (found !== given) throw new Bug(`${given} messages to change, ${found} found`);
   }
 }
 
@@ -120,12 +111,7 @@ async function storeOutbox(session: Session, targets: readonly OutboxTarget[], i
     session,
     targets.map(({ conv, user }) => [conv, user]),
   );
-  return parts.flatMap(({ firstId, rows }) => Array.from({ length: rows }, (_, i) => firstId + i * idStep));
-}
-
-function remove(table: string, index: string, key: string): Bulk {
-  const text = `DELETE FROM t USING ${table} t FORCE INDEX (${index}) WHERE ${key} IN`;
-  return new Bulk('(?, ?)', (rows) => `${text} (${rows})`);
+  return parts.flatMap(({ firstId, given }) => Array.from({ length: given }, (_, i) => firstId + i * idStep));
 }
 
 function rowOfSeq({ conv, seq }: ConvSeq): Values {

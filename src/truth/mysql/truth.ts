@@ -52,8 +52,8 @@ const HEADS = new Bulk(
       WHERE k.conv = c.conv AND k.off_ordinal <> 0), 0)
     FROM conversations c FORCE INDEX (PRIMARY) WHERE c.conv IN (${rows})`,
 );
-const USERS = 'SELECT DISTINCT user FROM memberships FORCE INDEX (PRIMARY) WHERE user > ? ORDER BY user';
-const TRIM_EVENTS = 'DELETE FROM events WHERE accepted_at < ? ORDER BY accepted_at';
+const USERS = 'SELECT DISTINCT user FROM memberships FORCE INDEX (PRIMARY) WHERE user > ? ORDER BY user LIMIT ?';
+const TRIM_EVENTS = 'DELETE FROM events WHERE accepted_at < ? ORDER BY accepted_at LIMIT ?';
 
 /** Truth in MySQL or MariaDB, shared by any number of nodes. */
 export class MysqlTruth implements Truth {
@@ -142,8 +142,8 @@ export class MysqlTruth implements Truth {
   }
 
   async users(after: string | null, limit: number): Promise<string[]> {
-    const page = `${USERS} LIMIT ${Math.trunc(limit)}`;
-    return this.#read(async (session) => (await session.all(page, [after ?? ''])).map(([user]) => user as string));
+    const rows = await this.#read(async (session) => session.all(USERS, [after ?? '', limit]));
+    return rows.map(([user]) => user as string);
   }
 
   async outbox(olderThanMs: number, limit: number): Promise<OutboxRow[]> {
@@ -155,8 +155,7 @@ export class MysqlTruth implements Truth {
   }
 
   async trimEvents(acceptedBeforeMs: number, limit: number): Promise<number> {
-    const sql = `${TRIM_EVENTS} LIMIT ${Math.trunc(limit)}`;
-    return this.#write(async (session) => (await session.run(sql, [acceptedBeforeMs])).rows);
+    return this.#write(async (session) => (await session.run(TRIM_EVENTS, [acceptedBeforeMs, limit])).rows);
   }
 
   async ping(): Promise<void> {
