@@ -13,7 +13,7 @@ import { createTrimEventsJob } from './jobs/trim-events.ts';
 import { keptSecret, type SecretName } from './kept-secret.ts';
 import { createLog, type Log, logError } from './log.ts';
 import { createMetrics, type MetricsRegistry } from './metrics.ts';
-import type { Clock, Random, StateStore, Truth, Wakeup } from './ports.ts';
+import type { Clock, EpochSource, Random, StateStore, Truth, Wakeup } from './ports.ts';
 import { createGateway } from './gateway/server.ts';
 import { defaultGatewaySettings, type GatewaySettings } from './gateway/deps.ts';
 import { createServices, type Services } from './services/services.ts';
@@ -21,6 +21,7 @@ import { createMemoryEpochs } from './state/memory-epochs.ts';
 import { createMemoryState } from './state/memory.ts';
 import { createMemoryWakeup } from './state/memory-wakeup.ts';
 import { systemClock, systemRandom } from './system.ts';
+import { openMysqlTruth } from './truth/mysql/open.ts';
 import { openSqliteTruth } from './truth/sqlite/open.ts';
 import { createUserTokens, type UserTokens } from './user-tokens.ts';
 
@@ -72,11 +73,10 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   const base = { clock: systemClock, random: systemRandom, log: createLog(config.logLevel), ...overrides };
   const { clock, random, log, metrics = createMetrics() } = base;
   const { apiKeys, tokens } = await createKeys(config, base);
-  const stores = openStores(config, base);
+  const stores = await openStores(config, { ...base, metrics });
   const services = createServices({
     ...base,
     ...stores,
-    epochs: createMemoryEpochs({ random }),
     metrics,
     groupThreshold: config.groupThreshold,
     largeMergeMs: LARGE_MERGE_MS,
@@ -186,20 +186,28 @@ function gatewaySettings(config: Config): GatewaySettings {
 interface Stores {
   readonly truth: Truth;
   readonly state: StateStore;
+  readonly epochs: EpochSource;
   readonly wakeup: Wakeup;
   readonly close: () => Promise<void>;
 }
 
-function openStores(config: Config, { clock, ...given }: AppOverrides & { clock: Clock }): Stores {
+type StoreParts = AppOverrides & { clock: Clock; random: Random; metrics: MetricsRegistry };
+
+async function openStores(config: Config, { clock, random, metrics, ...given }: StoreParts): Promise<Stores> {
   const wakeup = given.wakeup ?? createMemoryWakeup();
   const state = given.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax });
-  const truth = given.truth ?? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') });
+  const { mysqlUrl: url, dataDir } = config;
+  const truth =
+    given.truth ??
+    (url === null
+      ? openSqliteTruth({ file: join(dataDir, 'truth.sqlite') })
+      : await openMysqlTruth({ url, clock, random, metrics }));
   const close = async (): Promise<void> => {
     await wakeup.close();
     await state.close();
     await truth.close();
   };
-  return { truth, state, wakeup, close };
+  return { truth, state, epochs: createMemoryEpochs({ random }), wakeup, close };
 }
 
 /** What is not configured is made on first start. The log says where it is kept, and never what it is. */

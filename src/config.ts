@@ -62,7 +62,7 @@ export const options = {
   ),
   mysqlUrl: secret(
     'TIDEMARK_MYSQL_URL',
-    'For truth in MySQL; this version has the embedded store only and does not start with it.',
+    'Truth in MySQL or MariaDB: mysql://user:password@host:3306/database. Not set: a file in the data folder.',
   ),
   redisUrl: secret(
     'TIDEMARK_REDIS_URL',
@@ -257,10 +257,19 @@ function contradictions(config: Config): string[] {
   if (config.demo === 'on' && !hasDemo(config)) {
     faults.push(`TIDEMARK_DEMO is on, but TIDEMARK_HOST lets others reach the server`);
   }
-  for (const key of ['mysqlUrl', 'redisUrl'] as const) {
-    if (config[key] !== null) faults.push(`${options[key].env} is set, but this version has the embedded store only`);
+  if (config.mysqlUrl !== null && !isDatabaseUrl(config.mysqlUrl)) {
+    faults.push(`${options.mysqlUrl.env} must be like mysql://user:password@host:3306/database`);
+  }
+  if (config.redisUrl !== null) {
+    faults.push(`${options.redisUrl.env} is set, but this version has the embedded store only`);
   }
   return faults;
+}
+
+function isDatabaseUrl(given: string): boolean {
+  if (!URL.canParse(given)) return false;
+  const { protocol, hostname, pathname } = new URL(given);
+  return protocol === 'mysql:' && hostname !== '' && /^\/[^/]+$/.test(pathname);
 }
 
 function unknownVariables(environment: Environment): string[] {

@@ -42,6 +42,10 @@ export interface Metrics {
   drifted(kind: string): void;
   eventIdsTrimmed(count: number): void;
 
+  // Truth
+  /** A transaction or read that ran again: others were in the way (`contended`), or the connection failed (`away`). */
+  truthRetried(reason: 'contended' | 'away'): void;
+
   /** `bug`: an assertion did not hold; `unexpected`: anything else that nobody foresaw. */
   faulted(kind: 'bug' | 'unexpected'): void;
 
@@ -97,6 +101,10 @@ export const metricDefinitions = {
     'kind',
   ),
   event_ids_trimmed_total: counter('Event ids forgotten after their retention.'),
+  truth_retries_total: counter(
+    'Transactions and reads of truth that ran again: after a deadlock or lock wait (contended), or on another connection (away).',
+    'reason',
+  ),
 
   http_requests_total: counter('HTTP requests by route, method and status.', 'route', 'method', 'status'),
   http_request_seconds: histogram('From the request line to the answer.', 'route'),
@@ -147,6 +155,7 @@ export function createMetrics(): MetricsRegistry {
     drifted: (kind) => m.drift_rows_total.inc({ kind }),
     faulted: (kind) => m.faults_total.inc({ kind }),
     eventIdsTrimmed: (count) => m.event_ids_trimmed_total.inc(count),
+    truthRetried: (reason) => m.truth_retries_total.inc({ reason }),
 
     requestAnswered(route, method, status, seconds) {
       m.http_requests_total.inc({ route, method, status: String(status) });
@@ -181,6 +190,7 @@ export const noMetrics: Metrics = {
   drifted: nothing,
   faulted: nothing,
   eventIdsTrimmed: nothing,
+  truthRetried: nothing,
   requestAnswered: nothing,
   requestsInFlight: nothing,
 };

@@ -1,4 +1,5 @@
 import { createConnection } from 'mysql2/promise';
+import { noMetrics } from '../../src/metrics.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import { type MysqlTruthOptions, openMysqlTruth } from '../../src/truth/mysql/open.ts';
 import type { MysqlTruth } from '../../src/truth/mysql/truth.ts';
@@ -28,5 +29,5 @@ export async function say(url: string, sql: string): Promise<void> {
 }
 
 export async function openTruthAt(url: string, options: Partial<MysqlTruthOptions> = {}): Promise<MysqlTruth> {
-  return openMysqlTruth({ url, clock: systemClock, random: systemRandom, ...options });
+  return openMysqlTruth({ url, clock: systemClock, random: systemRandom, metrics: noMetrics, ...options });
 }

@@ -1,8 +1,9 @@
+import type { Metrics } from '../../metrics.ts';
 import type { Clock, Random } from '../../ports.ts';
 import { DatabaseError } from './database-error.ts';
 import { failureOf, translated } from './failure.ts';
 import { migrate } from './migrate.ts';
-import { type OnRetry, Patience } from './patience.ts';
+import { Patience } from './patience.ts';
 import { Pool } from './pool.ts';
 import type { OnStatement, Session } from './session.ts';
 import { MysqlTruth } from './truth.ts';
@@ -12,12 +13,11 @@ export interface MysqlTruthOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly random: Random;
+  readonly metrics: Metrics;
   /** Connections that write, and as many again and a half that read. */
   readonly writersMax?: number;
   /** Told of each statement and how many rows it answered or changed; for benchmarks and tests. */
   readonly onStatement?: OnStatement;
-  /** Told whenever something runs again. */
-  readonly onRetry?: OnRetry;
 }
 
 const WRITERS_MAX = 8;
@@ -47,13 +47,13 @@ const OLDEST = { MySQL: [8, 0, 29], MariaDB: [10, 11, 0] } as const;
 
 /** Migrates the database first. Throws DatabaseError where an operator has to look, Unavailable when no server answers. */
 export async function openMysqlTruth(options: MysqlTruthOptions): Promise<MysqlTruth> {
-  const { url, clock, random, writersMax = WRITERS_MAX, onStatement, onRetry = () => {} } = options;
+  const { url, clock, random, metrics, writersMax = WRITERS_MAX, onStatement } = options;
   const idStep = await prepare(url, clock);
   const pool = { url, onStatement };
   return new MysqlTruth({
     writers: new Pool({ ...pool, greeting: WRITER_GREETING, connectionsMax: writersMax }),
     readers: new Pool({ ...pool, greeting: READER_GREETING, connectionsMax: Math.ceil(writersMax * 1.5) }),
-    patience: new Patience(clock, random, onRetry),
+    patience: new Patience(clock, random, metrics),
     random,
     idStep,
   });

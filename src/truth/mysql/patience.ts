@@ -1,6 +1,7 @@
 import { Unavailable } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
 import type { Clock, Random } from '../../ports.ts';
-import { type Failure, failureOf, RETRY_MS, translated } from './failure.ts';
+import { failureOf, RETRY_MS, translated } from './failure.ts';
 
 /** A caller is answered within 3 s (DESIGN §3), of which the state needs some. */
 const DEADLINE_MS = 2_500;
@@ -9,8 +10,6 @@ const BACKOFF_MAX_MS = 200;
 /** Who waited behind a call that ran into its deadline is not made to wait as long again. */
 const OUTAGE_MS = 250;
 
-export type OnRetry = (failure: Failure) => void;
-
 /**
  * How long and how often truth is tried: what was contended, or failed for want of a connection, runs again after a random pause, all
  * of it within one deadline. Whatever comes out is what callers of truth are told.
@@ -18,13 +17,13 @@ export type OnRetry = (failure: Failure) => void;
 export class Patience {
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #onRetry: OnRetry;
+  readonly #metrics: Metrics;
   #outageUntilMs = 0;
 
-  constructor(clock: Clock, random: Random, onRetry: OnRetry) {
+  constructor(clock: Clock, random: Random, metrics: Metrics) {
     this.#clock = clock;
     this.#random = random;
-    this.#onRetry = onRetry;
+    this.#metrics = metrics;
   }
 
   /** `attempt` must leave nothing behind where it fails with anything but Unavailable, which is passed on. */
@@ -43,7 +42,7 @@ export class Patience {
         } catch (error) {
           const failure = failureOf(error);
           if (failure === 'refused' || signal.aborted) throw translated(error);
-          this.#onRetry(failure);
+          this.#metrics.truthRetried(failure);
           await this.#pause(tries, signal, error);
         }
       }
