@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -25,7 +25,7 @@ test('the built artefact starts, takes an event and stops cleanly', async () => 
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
   try {
-    const url = await readyUrl(child.stdout);
+    const { url, demo } = await announced(child.stdout);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     const answer = await fetch(`${url}/v1/events`, {
       method: 'POST',
@@ -33,16 +33,26 @@ test('the built artefact starts, takes an event and stops cleanly', async () => 
       body: JSON.stringify({ events: [{ type: 'conversation.created', conv: 'c', members: ['u'] }] }),
     });
     expect(await answer.json()).toEqual({ results: [{ ok: true }] });
+    const entered = await fetch(demo, { redirect: 'manual' });
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+    for (const file of ['/demo', '/demo/page.js', '/demo/style.css', '/demo/icon.svg']) {
+      expect((await fetch(url + file, { headers: { cookie } })).status).toBe(200);
+    }
+    // Bundled when it was built: an installation without the tools of development has it too.
+    expect(existsSync(join(ROOT, 'dist/demo/page.js'))).toBe(true);
   } finally {
     child.kill('SIGTERM');
   }
   expect((await exited)[0]).toBe(0);
 });
 
-async function readyUrl(stdout: NodeJS.ReadableStream): Promise<string> {
+/** Where the server is, and where its demo. */
+async function announced(stdout: NodeJS.ReadableStream): Promise<{ url: string; demo: string }> {
+  let demo = '';
   for await (const line of createInterface({ input: stdout })) {
-    const entry = JSON.parse(line) as { msg?: string; url?: string };
-    if (entry.msg === 'ready' && entry.url !== undefined) return entry.url;
+    const { msg, url = '' } = JSON.parse(line) as { msg?: string; url?: string };
+    if (msg === 'demo') demo = url;
+    if (msg === 'ready') return { url, demo };
   }
   throw new Error('the artefact ended without saying that it is ready');
 }
