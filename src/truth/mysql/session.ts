@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { TypedParameter } from 'mysql2';
+// A property of the module that is defined at run time, which cannot be imported by name.
+import mysql from 'mysql2';
 import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { Value, Values } from '../records.ts';
 import { isTooManyStatements, isWornOut } from './failure.ts';
@@ -115,7 +116,7 @@ export class Session {
 
 /** Left to itself the driver sends every number as a DOUBLE, and MariaDB walks over the whole table to find those in a list of them. */
 export function parameter(value: Value): ExecuteValues {
-  return typeof value === 'number' ? TypedParameter.LONGLONG(value) : value;
+  return typeof value === 'number' ? mysql.TypedParameter.LONGLONG(value) : value;
 }
 
 /** VARBINARY comes as bytes of the packet. */
