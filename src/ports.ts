@@ -9,9 +9,8 @@ import type { RowFacts } from './core/facts.ts';
 import type { DerivedRow, HeldRow } from './core/row.ts';
 import type { ConvUser, FactRequest, Facts, OutboxTarget, Writes } from './core/transaction-facts.ts';
 
-export type { Change, ConversationPart, PlainMessage, StateCall, StateHead, Totals } from './core/change-set.ts';
+export type { Change, ConversationPart, StateCall, StateHead } from './core/change-set.ts';
 export type {
-  ConvMessageId,
   ConvSeq,
   ConvUser,
   FactRequest,

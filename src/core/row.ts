@@ -3,7 +3,7 @@ import { floorOf, mentionsOf, unreadOf } from './counting.ts';
 import type { RowFacts } from './facts.ts';
 
 /** CN8: reported unread never goes above this in a large conversation. */
-export const UNREAD_CAP = 999;
+const UNREAD_CAP = 999;
 
 /**
  * One user's state of one conversation as derived from truth in one consistent read: absolute, without a version yet.
