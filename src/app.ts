@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import { join } from 'node:path';
 import { jsonCodec } from '../protocol/index.ts';
 import { msgpackCodec } from '../protocol/codec-msgpack.ts';
 import { type ApiKeys, createApiKeys } from './api/api-key.ts';
@@ -8,21 +7,18 @@ import { createApi } from './api/server.ts';
 import { type Config, weakKeys } from './config.ts';
 import { Bug, codeOf, Unavailable } from './errors.ts';
 import { createReconcileJob } from './jobs/reconcile.ts';
+import { createRelayJob } from './jobs/relay.ts';
 import type { Job } from './jobs/schedule.ts';
 import { createTrimEventsJob } from './jobs/trim-events.ts';
 import { keptSecret, type SecretName } from './kept-secret.ts';
 import { createLog, type Log, logError } from './log.ts';
 import { createMetrics, type MetricsRegistry } from './metrics.ts';
-import type { Clock, EpochSource, Random, StateStore, Truth, Wakeup } from './ports.ts';
+import type { Clock, Random, StateStore, Truth, Wakeup } from './ports.ts';
 import { createGateway } from './gateway/server.ts';
 import { defaultGatewaySettings, type GatewaySettings } from './gateway/deps.ts';
 import { createServices, type Services } from './services/services.ts';
-import { createMemoryEpochs } from './state/memory-epochs.ts';
-import { createMemoryState } from './state/memory.ts';
-import { createMemoryWakeup } from './state/memory-wakeup.ts';
+import { openStores } from './stores.ts';
 import { systemClock, systemRandom } from './system.ts';
-import { openMysqlTruth } from './truth/mysql/open.ts';
-import { openSqliteTruth } from './truth/sqlite/open.ts';
 import { createUserTokens, type UserTokens } from './user-tokens.ts';
 
 /**
@@ -73,7 +69,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   const base = { clock: systemClock, random: systemRandom, log: createLog(config.logLevel), ...overrides };
   const { clock, random, log, metrics = createMetrics() } = base;
   const { apiKeys, tokens } = await createKeys(config, base);
-  const stores = await openStores(config, { ...base, metrics });
+  const stores = await openStores(config, { ...base, metrics, onError });
   const services = createServices({
     ...base,
     ...stores,
@@ -103,6 +99,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
     async ready() {
       if (!isReady) throw new Unavailable('the server is starting or about to stop', config.drainMs);
       await stores.truth.ping();
+      await stores.state.ping();
     },
   });
   const http = createHttpServer(overrides.front?.({ services, tokens, api }) ?? api, clock);
@@ -183,33 +180,6 @@ function gatewaySettings(config: Config): GatewaySettings {
   };
 }
 
-interface Stores {
-  readonly truth: Truth;
-  readonly state: StateStore;
-  readonly epochs: EpochSource;
-  readonly wakeup: Wakeup;
-  readonly close: () => Promise<void>;
-}
-
-type StoreParts = AppOverrides & { clock: Clock; random: Random; metrics: MetricsRegistry };
-
-async function openStores(config: Config, { clock, random, metrics, ...given }: StoreParts): Promise<Stores> {
-  const wakeup = given.wakeup ?? createMemoryWakeup();
-  const state = given.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax });
-  const { mysqlUrl: url, dataDir } = config;
-  const truth =
-    given.truth ??
-    (url === null
-      ? openSqliteTruth({ file: join(dataDir, 'truth.sqlite') })
-      : await openMysqlTruth({ url, clock, random, metrics }));
-  const close = async (): Promise<void> => {
-    await wakeup.close();
-    await state.close();
-    await truth.close();
-  };
-  return { truth, state, epochs: createMemoryEpochs({ random }), wakeup, close };
-}
-
 /** What is not configured is made on first start. The log says where it is kept, and never what it is. */
 async function createKeys(
   config: Config,
@@ -238,6 +208,7 @@ async function createKeys(
 
 interface JobParts {
   readonly truth: Truth;
+  readonly state: StateStore;
   readonly services: Services;
   readonly clock: Clock;
   readonly log: Log;
@@ -248,6 +219,9 @@ interface JobParts {
 function createJobs(config: Config, { services, ...parts }: JobParts): Job[] {
   const trim = createTrimEventsJob({ ...parts, retentionMs: config.eventIdRetentionMs });
   const { reconcileIntervalMs: intervalMs, reconcileUsersMax: usersMax } = config;
-  if (intervalMs === 0) return [trim];
-  return [trim, createReconcileJob({ ...parts, reconcile: services.reconcile, intervalMs, usersMax })];
+  const jobs = [trim];
+  // A state that dies with the process is owed nothing by those before it.
+  if (parts.state.outlivesProcess) jobs.push(createRelayJob({ ...parts, fanOut: services.fanOut }));
+  if (intervalMs > 0) jobs.push(createReconcileJob({ ...parts, reconcile: services.reconcile, intervalMs, usersMax }));
+  return jobs;
 }

@@ -13,6 +13,7 @@ import {
   secret,
   text,
 } from './config-option.ts';
+import { parseRedisUrl } from './state/redis/redis-url.ts';
 
 /**
  * Settings: one table, read once, frozen. Nothing else looks at the environment. docs/OPERATIONS.md shows the same table.
@@ -66,7 +67,7 @@ export const options = {
   ),
   redisUrl: secret(
     'TIDEMARK_REDIS_URL',
-    'For state in Redis; this version keeps it in memory only and does not start with it.',
+    "Users' state in Redis or Valkey, from 7.0, beside truth in MySQL: redis://[user:password@]host[:port][/db], redis+sentinel://host[:port],…/master-name, or redis+cluster://host[:port],…; rediss for TLS. Not set: in memory, for one server alone.",
   ),
   groupThreshold: integer(
     'TIDEMARK_GROUP_THRESHOLD',
@@ -260,8 +261,18 @@ function contradictions(config: Config): string[] {
   if (config.mysqlUrl !== null && !isDatabaseUrl(config.mysqlUrl)) {
     faults.push(`${options.mysqlUrl.env} must be like mysql://user:password@host:3306/database`);
   }
-  if (config.redisUrl !== null) {
-    faults.push(`${options.redisUrl.env} is set, but this version has the embedded store only`);
+  if (config.redisUrl !== null) faults.push(...faultsOfRedis(config.redisUrl, config.mysqlUrl));
+  return faults;
+}
+
+/** The state is derived from facts that its nodes share, and fenced by them: beside the embedded store there is nothing to share. */
+function faultsOfRedis(redisUrl: string, mysqlUrl: string | null): string[] {
+  const { env } = options.redisUrl;
+  const faults = mysqlUrl === null ? [`${env} is set without ${options.mysqlUrl.env}; they go together`] : [];
+  try {
+    parseRedisUrl(redisUrl);
+  } catch (error) {
+    faults.push(`${env} has ${(error as Error).message}`);
   }
   return faults;
 }

@@ -41,6 +41,8 @@ export interface Metrics {
   /** A row that differed from truth at equal revs. */
   drifted(kind: string): void;
   eventIdsTrimmed(count: number): void;
+  /** Rows of the outbox that were fanned out again. */
+  relayed(rows: number): void;
 
   // Truth
   /** A transaction or read that ran again: others were in the way (`contended`), or the connection failed (`away`). */
@@ -100,6 +102,9 @@ export const metricDefinitions = {
     'Faults of the server itself: an assertion that did not hold (bug), or anything unforeseen. Above 0: page somebody.',
     'kind',
   ),
+  outbox_relayed_total: counter(
+    'Rows of the outbox that were fanned out again, since somebody did not end it in time.',
+  ),
   event_ids_trimmed_total: counter('Event ids forgotten after their retention.'),
   truth_retries_total: counter(
     'Transactions and reads of truth that ran again: after a deadlock or lock wait (contended), or on another connection (away).',
@@ -154,6 +159,7 @@ export function createMetrics(): MetricsRegistry {
     },
     drifted: (kind) => m.drift_rows_total.inc({ kind }),
     faulted: (kind) => m.faults_total.inc({ kind }),
+    relayed: (rows) => m.outbox_relayed_total.inc(rows),
     eventIdsTrimmed: (count) => m.event_ids_trimmed_total.inc(count),
     truthRetried: (reason) => m.truth_retries_total.inc({ reason }),
 
@@ -190,6 +196,7 @@ export const noMetrics: Metrics = {
   drifted: nothing,
   faulted: nothing,
   eventIdsTrimmed: nothing,
+  relayed: nothing,
   truthRetried: nothing,
   requestAnswered: nothing,
   requestsInFlight: nothing,

@@ -65,6 +65,10 @@ export class Registry implements WakeupListener {
     return this.#users.keys();
   }
 
+  holds(user: string): boolean {
+    return this.#users.has(user);
+  }
+
   sessionsOf(user: string): readonly Session[] {
     return this.#users.get(user) ?? NOBODY;
   }

@@ -10,7 +10,16 @@
  */
 import type { Op } from '../../protocol/index.ts';
 import type { ConversationChange } from '../core/ingest/plan.ts';
-import type { Clock, ConversationPart, LargeNotice, StateCall, StateStore, Truth, Wakeup } from '../ports.ts';
+import type {
+  Clock,
+  ConversationPart,
+  LargeNotice,
+  OutboxTarget,
+  StateCall,
+  StateStore,
+  Truth,
+  Wakeup,
+} from '../ports.ts';
 import { Batcher } from './batcher.ts';
 import { mergeChanges, type PendingChange } from './pending-change.ts';
 import type { Refresh } from './refresh.ts';
@@ -32,7 +41,6 @@ export interface FanOutDeps {
 const WAITING_CHANGES_MAX = 10_000;
 /** Member lists kept in memory, in members. */
 const CACHED_MEMBERS_MAX = 2_000_000;
-/** A part that follows on no rev: every live member answers that its row must be derived. */
 const NO_REV = -1;
 
 export class FanOut {
@@ -73,6 +81,31 @@ export class FanOut {
     this.#flushLarge();
   }
 
+  /**
+   * Flow 3: fans out again what somebody began and perhaps did not end. Nothing is known of what the changes were, so the rows of all
+   * whom they may concern are derived.
+   */
+  async again(targets: readonly OutboxTarget[]): Promise<void> {
+    const { truth, refresh } = this.#deps;
+    const convs = [...new Set(targets.flatMap(({ conv, user }) => (user === null ? [conv] : [])))];
+    for (const [conv, rev] of await truth.revsOf(convs)) await this.#conversationAgain(conv, rev);
+    const byUser = new Map<string, Set<string>>();
+    for (const { conv, user } of targets) {
+      if (user !== null) byUser.set(user, (byUser.get(user) ?? new Set()).add(conv));
+    }
+    await refresh.refresh([...byUser].map(([user, set]) => ({ user, convs: [...set], op: 'merged' })));
+  }
+
+  async #conversationAgain(conv: string, rev: number): Promise<void> {
+    const { truth, refresh, groupThreshold } = this.#deps;
+    const users = await truth.membersOf(conv);
+    const isLarge = users.length > groupThreshold;
+    if (isLarge) await this.#notifyLarge({ conv, rev, op: 'merged', newcomers: [] });
+    // CN8: the change may have been the one that made it large; rows from before that do not follow its notices.
+    const part: ConversationPart = { ...derivePart(conv, rev), unlessLarge: isLarge };
+    await refresh.offer(users.map((user) => ({ user, op: 'merged', rows: [], parts: [part] })));
+  }
+
   /** Derives the rows of these members of a large conversation and pushes what changed. */
   async refreshLarge(conv: string, users: readonly string[], op: Op): Promise<void> {
     await this.#deps.refresh.refresh(users.map((user) => ({ user, convs: [conv], op })));
@@ -101,14 +134,7 @@ export class FanOut {
     const threshold = this.#deps.groupThreshold;
     const isLarge = change.memberCount > threshold;
     const crossed = isLarge !== change.memberCountBefore > threshold;
-    const derive: ConversationPart = {
-      conv: change.conv,
-      fromRev: NO_REV,
-      toRev: change.toRev,
-      headSeq: 0,
-      activity: 0,
-      messages: [],
-    };
+    const derive = derivePart(change.conv, change.toRev);
     const targets = new Map<string, ConversationPart>();
     // CN8, DT1: a change set that crosses the threshold re-rates every row once; so does one that gives the members no part.
     if (!isLarge || crossed) {
@@ -157,4 +183,9 @@ export class FanOut {
     this.#large.clear();
     this.#deps.wakeup.publishLarge(notices).catch(this.#deps.onError);
   }
+}
+
+/** A part that follows on no rev: every live member who is behind answers that its row must be derived. */
+function derivePart(conv: string, toRev: number): ConversationPart {
+  return { conv, fromRev: NO_REV, toRev, headSeq: 0, activity: 0, messages: [] };
 }

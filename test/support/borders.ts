@@ -35,7 +35,7 @@ export const BORDERS: Border[] = [
   { room: 'src/errors.ts', may: ['protocol'] },
   { room: 'src/log.ts', may: ['src/errors.ts', 'pino'] },
   { room: 'src/metrics.ts', may: ['protocol', 'prom-client'] },
-  { room: 'src/config.ts', may: ['protocol', 'src/config-option.ts'] },
+  { room: 'src/config.ts', may: ['protocol', 'src/config-option.ts', 'src/state/redis/redis-url.ts'] },
   { room: 'src/config-option.ts', may: [] },
   { room: 'src/system.ts', may: ['src/ports.ts', 'node:*'] },
   { room: 'src/kept-secret.ts', may: ['src/ports.ts', 'node:*'] },
@@ -44,6 +44,7 @@ export const BORDERS: Border[] = [
     room: 'src/main.ts',
     may: ['demo/server/demo-app.ts', 'src/app.ts', 'src/config.ts', 'src/log.ts', 'src/errors.ts', 'node:*'],
   },
+  { room: 'src/stores.ts', may: ['src/config.ts', 'src/truth', 'src/state', ...USE_CASES, 'node:*'] },
   { room: 'src/app.ts', may: ['src', 'protocol', 'node:*'] },
 
   // A black box: knows the wire and nothing of the server.

@@ -1,3 +1,4 @@
+import { Bug, Unavailable } from '../../errors.ts';
 import type { Clock, FenceStore, Random, StateStore, Wakeup } from '../../ports.ts';
 import { PartitionCalls } from './partition-calls.ts';
 import { parseRedisUrl } from './redis-url.ts';
@@ -20,13 +21,15 @@ export interface RedisOptions {
 
 const OPEN_WITHIN_MS = 5000;
 const MINUTE_MS = 60_000;
+const RETRY_MS = 250;
 
 /**
  * State and wake-up of one node over the same connections. Resolves when they serve, or after some seconds also where they do not
  * yet: what is away at the start is no other thing than what goes away later. Closing the state closes both.
  */
 export async function openRedis(options: RedisOptions): Promise<{ state: StateStore; wakeup: Wakeup }> {
-  const { clock, random, fence, onError, comparisonMs, ttlSeconds } = options;
+  const { clock, random, fence, comparisonMs, ttlSeconds } = options;
+  const onError = (error: unknown): void => options.onError(asFailure(error));
   const calls = new PartitionCalls({ url: parseRedisUrl(options.url), clock, random, fence, onError });
   await calls.opened(OPEN_WITHIN_MS);
   const nodeId = 1 + Math.floor(random.fraction() * (2 ** 32 - 1));
@@ -44,4 +47,10 @@ export async function openRedis(options: RedisOptions): Promise<{ state: StateSt
   const heard = wakeup.heard();
   await Promise.race([heard, new Promise<void>((resolve) => clock.after(OPEN_WITHIN_MS, resolve))]);
   return { state, wakeup };
+}
+
+/** A connection that breaks or cannot be had is no fault of this program. */
+function asFailure(error: unknown): unknown {
+  if (error instanceof Bug || error instanceof Unavailable) return error;
+  return new Unavailable('a connection to the state store failed', RETRY_MS, 'unavailable', { cause: error });
 }

@@ -90,7 +90,7 @@ describe('faults', () => {
     ['TIDEMARK_MYSQL_URL', 'db', 'TIDEMARK_MYSQL_URL must be like mysql://user:password@host:3306/database'],
     ['TIDEMARK_MYSQL_URL', 'mysql://db', 'TIDEMARK_MYSQL_URL must be like mysql://user:password@host:3306/database'],
     ['TIDEMARK_MYSQL_URL', 'redis://db/x', 'TIDEMARK_MYSQL_URL must be like mysql://user:password@host:3306/database'],
-    ['TIDEMARK_REDIS_URL', 'redis://db', 'TIDEMARK_REDIS_URL is set, but this version has the embedded store only'],
+    ['TIDEMARK_REDIS_URL', 'redis://db', 'TIDEMARK_REDIS_URL is set without TIDEMARK_MYSQL_URL; they go together'],
     ['TIDEMARK_PRT', '1', 'TIDEMARK_PRT is no setting; did you mean TIDEMARK_PORT?'],
     ['TIDEMARK_GROUP_TRESHOLD', '1', 'TIDEMARK_GROUP_TRESHOLD is no setting; did you mean TIDEMARK_GROUP_THRESHOLD?'],
     ['TIDEMARK_SOMETHING_ELSE', '1', 'TIDEMARK_SOMETHING_ELSE is no setting'],

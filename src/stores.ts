@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import type { Metrics } from './metrics.ts';
+import type { Clock, EpochSource, Random, StateStore, Truth, Wakeup } from './ports.ts';
+import { createMemoryEpochs } from './state/memory-epochs.ts';
+import { createMemoryState } from './state/memory.ts';
+import { createMemoryWakeup } from './state/memory-wakeup.ts';
+import { openRedis } from './state/redis/open.ts';
+import { openMysqlTruth } from './truth/mysql/open.ts';
+import { openSqliteTruth } from './truth/sqlite/open.ts';
+
+/** What the services stand on. */
+export interface Stores {
+  readonly truth: Truth;
+  readonly state: StateStore;
+  readonly epochs: EpochSource;
+  readonly wakeup: Wakeup;
+  readonly close: () => Promise<void>;
+}
+
+export interface StoresDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: Metrics;
+  /** Told of what no caller waits for. */
+  readonly onError: (error: unknown) => void;
+  /** Instead of what the settings name. */
+  readonly truth?: Truth | undefined;
+  readonly state?: StateStore | undefined;
+  readonly wakeup?: Wakeup | undefined;
+}
+
+/** The adapters that the settings name: embedded, truth in a database, or truth in a database and state in Redis. */
+export async function openStores(config: Config, deps: StoresDeps): Promise<Stores> {
+  const { mysqlUrl, redisUrl } = config;
+  if (mysqlUrl !== null && redisUrl !== null) return openShared(config, mysqlUrl, redisUrl, deps);
+  const { clock, random, metrics } = deps;
+  const wakeup = deps.wakeup ?? createMemoryWakeup();
+  const state = deps.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax });
+  const truth =
+    deps.truth ??
+    (mysqlUrl === null
+      ? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') })
+      : await openMysqlTruth({ url: mysqlUrl, clock, random, metrics }));
+  return closing({ truth, state, epochs: createMemoryEpochs({ random }), wakeup });
+}
+
+/** Stores that any number of nodes share; the fences and epochs of the state are kept in truth. */
+async function openShared(config: Config, mysqlUrl: string, redisUrl: string, deps: StoresDeps): Promise<Stores> {
+  const { clock, random, metrics, onError } = deps;
+  const truth = await openMysqlTruth({ url: mysqlUrl, clock, random, metrics });
+  try {
+    const { state, wakeup } = await openRedis({
+      url: redisUrl,
+      clock,
+      random,
+      fence: truth.fences,
+      comparisonMs: config.heartbeatMs,
+      onError,
+    });
+    return closing({
+      truth: deps.truth ?? truth,
+      state: deps.state ?? state,
+      epochs: truth.epochs,
+      wakeup: deps.wakeup ?? wakeup,
+    });
+  } catch (error) {
+    await truth.close();
+    throw error;
+  }
+}
+
+/** What only hints goes first, truth last. */
+function closing(stores: Omit<Stores, 'close'>): Stores {
+  return {
+    ...stores,
+    async close() {
+      await stores.wakeup.close();
+      await stores.state.close();
+      await stores.truth.close();
+    },
+  };
+}
