@@ -1,6 +1,7 @@
 /**
  * Plays a trace. What has to happen in order does: the events of one conversation, the acts of one device, an ack after the message
- * that it names, and acks of somebody before that person's next joining or leaving. Everything else overlaps, as it would in life.
+ * that it names, acks of somebody before that person's next joining or leaving, and a preference after all that came before it in
+ * its conversation and before all that comes after (a clear means another thing then). Everything else overlaps, as in life.
  */
 import type { ServerFrame } from '../../protocol/index.ts';
 import { Device } from '../device.ts';
@@ -31,6 +32,8 @@ export class Player {
   /** Open commands a (conversation, user), which the next membership event of both waits for. */
   readonly #open = new Map<string, Set<Promise<void>>>();
   readonly #openOfConversation = new Map<string, Set<Promise<void>>>();
+  /** The last preference of a conversation that is not yet answered. */
+  readonly #openPrefs = new Map<string, Promise<void>>();
   readonly #startedAtMs = performance.now();
   #sinceYield = 0;
   readonly faults: string[] = [];
@@ -108,7 +111,7 @@ export class Player {
   #event({ event }: TraceEvent): void {
     const lane = this.#lane(event.conv);
     if (event.type === 'message.created') this.counts.messages++;
-    lane.add(event, MEMBERSHIP.has(event.type) ? this.#openCommands(event) : null);
+    lane.add(event, MEMBERSHIP.has(event.type) ? this.#openCommands(event) : (this.#openPrefs.get(event.conv) ?? null));
   }
 
   /** Acks that were sent before a membership event must not arrive after it: a rejoin would make them mean something else. */
@@ -131,7 +134,7 @@ export class Player {
   #read({ user, device: name, conv, upTo }: TraceRead): void {
     this.counts.acks++;
     const device = this.#device(user, name);
-    const known = this.#lane(conv).caughtUp();
+    const known = Promise.all([this.#lane(conv).caughtUp(), this.#openPrefs.get(conv)]);
     // The device goes on to its next act once the ack is in its queue; the conversation's next membership event waits for the answer.
     let answered: Promise<void> | undefined;
     const queued = this.#afterwards(user, name, async () => {
@@ -150,23 +153,24 @@ export class Player {
   #prefs({ user, conv, action, upTo }: TracePrefs): void {
     const { target } = this.#options;
     const route = `/v1/users/${encodeURIComponent(user)}/conversations/${encodeURIComponent(conv)}`;
-    const name = 'server';
-    const known = this.#lane(conv).caughtUp();
-    this.#track(
-      conv,
-      user,
-      this.#afterwards(user, name, async () => {
-        await known;
-        if (action !== 'clear') {
-          await target.request('PUT', `${route}/prefs`, { muted: action === 'mute' });
-          return;
-        }
-        const seq = upTo === null ? undefined : this.seqOf(conv, upTo);
-        if (upTo !== null && seq === undefined)
-          throw new Error(`a clear names the message ${upTo} of ${conv}, which was not posted`);
-        await target.request('DELETE', seq === undefined ? route : `${route}?up_to_seq=${seq}`);
-      }),
-    );
+    const open = [...(this.#open.get(keyOf(conv, user)) ?? [])];
+    const known = Promise.all([this.#lane(conv).caughtUp(), this.#openPrefs.get(conv), ...open]);
+    const done = this.#afterwards(user, 'server', async () => {
+      await known;
+      if (action !== 'clear') {
+        await target.request('PUT', `${route}/prefs`, { muted: action === 'mute' });
+        return;
+      }
+      const seq = upTo === null ? undefined : this.seqOf(conv, upTo);
+      if (upTo !== null && seq === undefined)
+        throw new Error(`a clear names the message ${upTo} of ${conv}, which was not posted`);
+      await target.request('DELETE', seq === undefined ? route : `${route}?up_to_seq=${seq}`);
+    });
+    this.#track(conv, user, done);
+    this.#openPrefs.set(conv, done);
+    void done.finally(() => {
+      if (this.#openPrefs.get(conv) === done) this.#openPrefs.delete(conv);
+    });
   }
 
   /** Acts of one device one after another. */
