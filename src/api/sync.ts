@@ -1,19 +1,9 @@
-import {
-  type Cursor,
-  digestText,
-  integer,
-  limits,
-  type PullAnswer,
-  type SyncReason,
-  text,
-} from '../../protocol/index.ts';
-import { beginCatchUp } from '../core/catch-up.ts';
-import { planResync } from '../core/resync-plan.ts';
+import { digestText, integer, limits, type PullAnswer, text } from '../../protocol/index.ts';
 import { toWireRow } from '../core/row.ts';
-import { beginSnapshot, nextPage, readPageToken, resumeSnapshot, type SnapshotCourse } from '../core/snapshot-pages.ts';
+import { nextPage } from '../core/snapshot-pages.ts';
 import { UserFault } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
-import type { StateHead } from '../ports.ts';
+import { type Answer, answerFields, type Question, resync } from '../services/resync.ts';
 import type { Services } from '../services/services.ts';
 import { queryCount, queryId, queryText } from './request-fields.ts';
 import type { ApiContext, Route } from './route.ts';
@@ -24,15 +14,6 @@ export interface SyncDeps {
   /** Throws when this user asks too often. */
   readonly limitPulls: (user: string) => void;
 }
-
-interface Question {
-  readonly cursor: Cursor | null;
-  readonly digest: string | undefined;
-  readonly page: string | undefined;
-  readonly maxRows: number;
-}
-
-type Answer = Omit<PullAnswer, 'expires_at'>;
 
 const pageText = text(1, limits.pageTokenBytesMax, 'a page token');
 const maxRowsRange = integer(1, limits.pageRowsMax);
@@ -51,46 +32,27 @@ export function syncRoutes({ sync, metrics, limitPulls }: SyncDeps): Route[] {
         const caller = c.get('caller');
         if (caller === undefined) throw new UserFault('unauthorized', 'a user token is needed');
         limitPulls(caller.user);
-        const answer = await pull(sync, caller.user, questionOf(c));
+        const maxRows = queryCount(c, 'max_rows', maxRowsRange) ?? limits.pageRowsDefault;
+        const reader = { view: sync.pull.bind(sync), diverged: sync.diverged.bind(sync) };
+        const answer = await resync(reader, caller.user, questionOf(c));
         metrics.synced(answer.mode, answer.reason);
         if (answer.reason === 'ahead') metrics.versionRegressed();
-        const tag = `W/"${answer.epoch}.${answer.sync_version}"`;
+        const tag = `W/"${answer.head.epoch}.${answer.head.syncVersion}"`;
         c.header('etag', tag);
         c.header('cache-control', 'private, no-cache');
         if (answer.mode === 'noop' && isKnown(c, tag)) return c.body(null, 304);
-        return c.json({ ...answer, expires_at: caller.expiresAtMs });
+        return c.json(bodyOf(answer, maxRows, caller.expiresAtMs));
       },
     },
   ];
 }
 
-async function pull(sync: SyncDeps['sync'], user: string, question: Question): Promise<Answer> {
-  const { cursor, digest, maxRows } = question;
-  const token = question.page === undefined ? null : readPageToken(question.page);
-  const view = await sync.pull(user, token === null ? cursor?.sync_version : undefined);
-  const course = token === null ? null : resumeSnapshot(view, token);
-  if (course !== null) return pageOf(course, 'requested', maxRows);
-
-  const plan = planResync(cursor, digest, view);
-  if (plan.mode === 'noop') return { mode: 'noop', ...wireHead(view), rows: [] };
-  if (plan.mode === 'delta') {
-    const catchUp = beginCatchUp(view.rows, plan.sinceVersion, view);
-    if (catchUp !== null) return { mode: 'delta', ...wireHead(view), rows: catchUp.rows.map(toWireRow) };
-  }
-  const reason = plan.mode === 'snapshot' ? plan.reason : 'floor';
-  if (reason === 'digest') await sync.diverged(user);
-  // The view above may hold only what is newer than the cursor.
-  return pageOf(beginSnapshot(await sync.pull(user)), reason, maxRows);
-}
-
-function pageOf(course: SnapshotCourse, reason: SyncReason, maxRows: number): Answer {
-  const { rows, next } = nextPage(course, maxRows).frame;
-  const page = { mode: 'snapshot' as const, reason, ...wireHead(course.head), rows };
-  return next === undefined ? page : { ...page, next };
-}
-
-function wireHead({ epoch, syncVersion, total, badge, mentions, digest }: StateHead) {
-  return { epoch, sync_version: syncVersion, total, badge, mentions, digest };
+/** A snapshot that is resumed stays at its version; what changed since is the delta of the next question. */
+function bodyOf(answer: Answer, maxRows: number, expiresAtMs: number): PullAnswer {
+  const fields = answerFields(answer, expiresAtMs);
+  if (answer.pages === null) return { ...fields, rows: answer.catchUp?.rows.map(toWireRow) ?? [] };
+  const { rows, next } = nextPage(answer.pages, maxRows).frame;
+  return next === undefined ? { ...fields, rows } : { ...fields, rows, next };
 }
 
 function questionOf(c: ApiContext): Question {
@@ -101,10 +63,10 @@ function questionOf(c: ApiContext): Question {
     throw new UserFault('invalid_field', `${missing} is missing: a cursor is both`, missing);
   }
   return {
+    kind: 'hello',
     cursor: epoch === undefined || syncVersion === undefined ? null : { epoch, sync_version: syncVersion },
     digest: queryText(c, 'digest', digestText),
     page: queryText(c, 'page', pageText),
-    maxRows: queryCount(c, 'max_rows', maxRowsRange) ?? limits.pageRowsDefault,
   };
 }
 

@@ -5,9 +5,9 @@ import type { CatchUpCourse } from '../core/catch-up.ts';
 import { nextPage } from '../core/snapshot-pages.ts';
 import type { SnapshotCourse } from '../core/snapshot-pages.ts';
 import type { Clock, StateHead } from '../ports.ts';
+import { resync } from '../services/resync.ts';
+import type { Answer, Question as ResyncQuestion } from '../services/resync.ts';
 import type { Services } from '../services/services.ts';
-import { answer } from './answer.ts';
-import type { Answer, Question } from './answer.ts';
 import { messageFrame, PING_FRAME } from './frame-bytes.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { deltaOf } from './pushed-change.ts';
@@ -15,6 +15,10 @@ import type { PushedChange } from './pushed-change.ts';
 import { type Position, type Put, WaitingAnswers } from './waiting-answers.ts';
 
 /** The socket that it writes to, and whoever owns it. */
+export interface Question extends ResyncQuestion {
+  readonly askedAtMs: number;
+}
+
 export interface OutboundHost {
   readonly user: string;
   readonly stream: Pick<Writable, 'write'>;

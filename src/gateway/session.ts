@@ -14,7 +14,7 @@ import type {
 import { codeOf, Unavailable, UserFault } from '../errors.ts';
 import { logError } from '../log.ts';
 import type { StateHead } from '../ports.ts';
-import { type Answer, answerFields, type Question } from './answer.ts';
+import { type Answer, answerFields } from '../services/resync.ts';
 import { carryOut, errorFrame } from './command-frames.ts';
 import type { CommandFrame } from './command-frames.ts';
 import type { GatewayDeps } from './deps.ts';
@@ -24,7 +24,7 @@ import type { GatewaySocket, SocketOwner } from './gateway-socket.ts';
 import type { Heartbeat, Visited } from './heartbeat.ts';
 import { Intake } from './intake.ts';
 import { Outbound } from './outbound.ts';
-import type { OutboundHost } from './outbound.ts';
+import type { OutboundHost, Question } from './outbound.ts';
 import type { PushedChange } from './pushed-change.ts';
 import type { Registry } from './registry.ts';
 import { checkToken } from './token-check.ts';

@@ -1,10 +1,10 @@
 import { jsonCodec, type ServerFrame } from '../../protocol/index.ts';
 import type { DerivedRow } from '../../src/core/row.ts';
 import { buildUserState, headOf, offer, rowsSince, type UserState } from '../../src/core/user-state.ts';
-import type { Answer, Question } from '../../src/gateway/answer.ts';
-import { Outbound, type OutboundHost } from '../../src/gateway/outbound.ts';
+import { Outbound, type OutboundHost, type Question } from '../../src/gateway/outbound.ts';
 import { PushedChange } from '../../src/gateway/pushed-change.ts';
 import type { Change, StateView } from '../../src/ports.ts';
+import type { Answer } from '../../src/services/resync.ts';
 import { createHandClock } from './hand-clock.ts';
 import { heldRow } from './held-rows.ts';
 import { JudgedDevice } from './judged-device.ts';

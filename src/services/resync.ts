@@ -5,15 +5,18 @@ import { planResync } from '../core/resync-plan.ts';
 import { beginSnapshot, readPageToken, resumeSnapshot } from '../core/snapshot-pages.ts';
 import type { SnapshotCourse } from '../core/snapshot-pages.ts';
 import type { StateHead, StateView } from '../ports.ts';
-import type { Services } from '../services/services.ts';
+import type { Sync } from './sync.ts';
 
-/** `repair`: nobody asked; the socket missed changes, or has more waiting than is kept for it. */
+/**
+ * Flow 5, second half: a cursor is answered with nothing, with what changed, or with everything (SY2), for sockets and pulls alike.
+ *
+ * `repair`: nobody asked; the socket missed changes, or has more waiting than is kept for it.
+ */
 export interface Question {
   readonly kind: 'hello' | 'sync' | 'repair';
   readonly cursor: Cursor | null;
   readonly digest?: string | undefined;
   readonly page?: string | undefined;
-  readonly askedAtMs: number;
 }
 
 export interface Answer {
@@ -33,10 +36,11 @@ export function answerFields({ mode, reason, head }: Pick<Answer, 'mode' | 'reas
   return { ...place, total, badge, mentions, digest, expires_at: expiresAtMs };
 }
 
-type Reader = Pick<Services['sync'], 'view' | 'diverged'>;
+/** `view` is the state's, or what stands in for it. */
+export type Reader = Pick<Sync, 'view' | 'diverged'>;
 
 /** Reads the state and finds what an asker is to be sent (SY2, SY6). A warm noop or delta is one read, of the rows that changed. */
-export async function answer(sync: Reader, user: string, question: Question): Promise<Answer> {
+export async function resync(sync: Reader, user: string, question: Question): Promise<Answer> {
   const { kind, cursor, digest } = question;
   const token = question.page === undefined ? null : readPageToken(question.page);
   const wantsAll = cursor === null || token !== null;
