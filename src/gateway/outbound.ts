@@ -310,7 +310,7 @@ export class Outbound {
     this.#pending = null;
     const covered = this.#waiting?.acksOfOtherEpochs(this.#at?.epoch) ?? [];
     try {
-      const answered = await answer(services.sync, host.user, question);
+      const answered = await resync(services.sync, host.user, question);
       for (const ack of covered) {
         ack.epoch = answered.view.epoch;
         ack.syncVersion = answered.view.syncVersion;
