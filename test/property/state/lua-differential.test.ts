@@ -1,0 +1,258 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Op } from '../../../protocol/index.ts';
+import type { ConversationPart, StateCall } from '../../../src/core/change-set.ts';
+import type { DerivedRow } from '../../../src/core/row.ts';
+import { buildUserState, headOf, offer, type StateRow, type UserState } from '../../../src/core/user-state.ts';
+import type { StateAnswer, StateStore } from '../../../src/ports.ts';
+import { ANY_NODE } from '../../../src/state/redis/packed-answer.ts';
+import { minuteOf, packMeta } from '../../../src/state/redis/packed-meta.ts';
+import { packRow } from '../../../src/state/redis/packed-row.ts';
+import { partitionOf, userKey } from '../../../src/state/redis/partitions.ts';
+import { MemoryFences } from '../../support/memory-fences.ts';
+import { openRedisNode, type RedisNode } from '../../support/redis-node.ts';
+import { type RedisServer, startRedis } from '../../support/redis.ts';
+import { systemClock } from '../../../src/system.ts';
+
+/**
+ * The script and the core, offered the same: they answer the same, and afterwards the store holds, byte for byte, what the core holds.
+ */
+const CONVS = ['a', 'b', 'c', '会话|"', 'x'.repeat(128)];
+const OPS: Op[] = ['message', 'read', 'merged'];
+const USERS = 3;
+
+/** Where a packed number takes more bytes, and the largest of all. Sums of them stay exact. */
+const edge = (...places: number[]) => fc.constantFrom(...places.flatMap((place) => [place - 1, place, place + 1]));
+const small = fc.nat({ max: 4 });
+const rev = fc.oneof({ weight: 12, arbitrary: small }, { weight: 1, arbitrary: edge(2 ** 24, 2 ** 53 - 2) });
+const seq = fc.oneof({ weight: 8, arbitrary: small }, { weight: 1, arbitrary: edge(2 ** 24, 2 ** 32, 2 ** 53 - 2) });
+const count = fc.oneof(
+  { weight: 8, arbitrary: small },
+  { weight: 2, arbitrary: edge(999, 1000) },
+  { weight: 1, arbitrary: edge(256, 2 ** 16, 2 ** 24, 2 ** 32, 2 ** 49) },
+);
+const flag = (weight: number) =>
+  fc.oneof({ weight, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) });
+const user = fc.nat({ max: USERS - 1 });
+const conv = fc.constantFrom(...CONVS);
+
+const anyRow: fc.Arbitrary<DerivedRow> = fc.record({
+  conv,
+  convRev: rev,
+  memberRev: rev,
+  member: flag(4).map((is) => !is),
+  unread: count,
+  mentions: count,
+  readSeq: seq,
+  readEpoch: fc.oneof({ weight: 8, arbitrary: small }, { weight: 1, arbitrary: edge(256, 2 ** 24, 2 ** 53 - 2) }),
+  floorSeq: seq,
+  headSeq: seq,
+  muted: flag(3),
+  marked: flag(3),
+  hidden: flag(3),
+  away: flag(5),
+  large: flag(2),
+  activity: fc.oneof(small, edge(2 ** 51)),
+  othersEver: count,
+});
+/** Rows that differ from each other in a field or two, apart from their revs. */
+const alikeRow = fc
+  .tuple(anyRow, fc.subarray(['unread', 'mentions', 'othersEver', 'muted', 'readSeq'] as const))
+  .map(([one, changed]): DerivedRow => {
+    const usual = { ...zeroRow(one.conv), unread: 3, othersEver: 5 };
+    const { version: _v, latestActivity: _l, digest: _d, ...rest } = usual;
+    const { convRev, memberRev } = one;
+    return { ...rest, convRev, memberRev, ...Object.fromEntries(changed.map((name) => [name, one[name]])) };
+  });
+const row = fc.oneof(anyRow, alikeRow);
+const part: fc.Arbitrary<ConversationPart> = fc
+  .record({
+    conv,
+    fromRev: fc.oneof({ weight: 6, arbitrary: rev }, { weight: 1, arbitrary: fc.constant(-1) }),
+    grows: fc.integer({ min: 1, max: 2 }),
+    headSeq: seq,
+    activity: small,
+    unlessLarge: fc.option(fc.boolean(), { nil: undefined }),
+    messages: fc.array(
+      fc.record({
+        seq: small,
+        sender: user.map(nameOf),
+        counts: fc.boolean(),
+        mentionAll: flag(3),
+        mentions: fc.array(user.map(nameOf), { maxLength: 3 }),
+      }),
+      { maxLength: 4 },
+    ),
+  })
+  .map(({ grows, unlessLarge, ...rest }) => ({
+    ...rest,
+    toRev: Math.min(rest.fromRev + grows, Number.MAX_SAFE_INTEGER),
+    ...(unlessLarge === undefined ? {} : { unlessLarge }),
+  }));
+const call = fc.record({
+  user,
+  op: fc.constantFrom(...OPS),
+  rows: fc.array(row, { maxLength: 4 }),
+  parts: fc.array(part, { maxLength: 4 }),
+  repairs: fc.option(fc.constantFrom('here', 'elsewhere'), { nil: undefined, freq: 4 }),
+});
+const history = fc.record({
+  built: fc.array(fc.uniqueArray(row, { maxLength: 5, selector: (one) => one.conv }), {
+    minLength: USERS,
+    maxLength: USERS,
+  }),
+  batches: fc.array(fc.array(call, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 12 }),
+});
+type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
+
+let server: RedisServer;
+let node: RedisNode;
+let runs = 0;
+
+beforeAll(async () => {
+  server = await startRedis();
+  node = await openRedisNode(server.url, new MemoryFences());
+});
+afterAll(async () => {
+  await node.close();
+  await server.stop();
+});
+
+function nameOf(number: number): string {
+  return `user-${number}`;
+}
+
+async function build(state: StateStore, name: string, rows: readonly DerivedRow[]): Promise<UserState> {
+  await state.beginBuild(name, 'token', 0);
+  expect(await state.completeBuild(name, 'token', 'epoch', rows)).toEqual({ stored: true, dirty: [] });
+  return buildUserState(name, 'epoch', rows);
+}
+
+function expected(state: UserState, one: StateCall): StateAnswer {
+  const { change, derive } = offer(state, one);
+  return { kind: 'applied', head: headOf(state), change, derive };
+}
+
+/** What the store holds of the user, byte for byte; the nodes aside, of which the core knows nothing. */
+async function expectHeld(state: UserState): Promise<void> {
+  const key = userKey(partitionOf(state.user), state.user);
+  const flat = (await server.admin.callBuffer('HGETALL', key)) as Map<Buffer, Buffer> | Buffer[];
+  const held = new Map<string, string>();
+  const list = Array.isArray(flat) ? flat : [...flat].flat();
+  for (let i = 0; i < list.length; i += 2) held.set(list[i]!.toString('latin1'), list[i + 1]!.toString('hex'));
+  const large = [...state.rows.values()].filter((one) => one.large && one.member).map((one) => one.conv);
+  const names = Buffer.from(held.get('\xff') ?? '', 'hex');
+  expect(namesIn(names).toSorted()).toEqual(large.toSorted());
+  held.delete('\xff');
+  const nodes = [{ id: ANY_NODE, minute: minuteOf(systemClock.nowMs()) }];
+  const meta = packMeta(state, 1, nodes).toString('hex');
+  // The minute, at the end, may have passed.
+  expect(held.get('')?.slice(0, -4)).toBe(meta.slice(0, -4));
+  held.delete('');
+  const rows = [...state.rows.values()].map((one) => [latin1(one.conv), packRow(one).toString('hex')] as const);
+  expect(new Map([...held].toSorted(byName))).toEqual(new Map(rows.toSorted(byName)));
+}
+
+function byName([a]: readonly [string, string], [b]: readonly [string, string]): number {
+  return a < b ? -1 : 1;
+}
+
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+function namesIn(bytes: Buffer): string[] {
+  const names: string[] = [];
+  for (let at = 0; at < bytes.length; at += 1 + bytes[at]!)
+    names.push(bytes.toString('utf8', at + 1, at + 1 + bytes[at]!));
+  return names;
+}
+
+/** Fields of an answer that the core has: which nodes are told is the adapter's affair. */
+function plain(answer: StateAnswer): StateAnswer {
+  if (answer.kind !== 'applied' || !answer.change) return answer;
+  const { nodes: _, ...change } = answer.change;
+  return { ...answer, change };
+}
+
+async function runBoth({ built, batches }: History): Promise<void> {
+  // Fresh names, but ones that the generated messages can name: the number of the run stands in the key alone.
+  const prefix = `run-${runs++}-`;
+  const states: UserState[] = [];
+  for (const [i, rows] of built.entries()) states.push(await build(node.state, prefix + nameOf(i), rows));
+  for (const batch of batches) {
+    const calls = batch.map(({ user: number, repairs, ...rest }): StateCall => {
+      const state = states[number]!;
+      const parts = rest.parts.map((one) => ({
+        ...one,
+        messages: one.messages.map((message) => ({
+          ...message,
+          sender: prefix + message.sender,
+          mentions: message.mentions.map((name) => prefix + name),
+        })),
+      }));
+      const place = { epoch: 'epoch', syncVersion: state.syncVersion + (repairs === 'here' ? 0 : 1) };
+      return { ...rest, parts, user: state.user, ...(repairs === undefined ? {} : { repairAt: place }) };
+    });
+    const answers = await node.state.apply(calls);
+    calls.forEach((one, i) => {
+      expect(plain(answers[i]!)).toEqual(expected(states[batch[i]!.user]!, one));
+    });
+  }
+  for (const state of states) await expectHeld(state);
+}
+
+describe('the script apply.lua and src/core/user-state.ts', () => {
+  test('[CN9][SY1][SY8][SY9] answer the same to any calls, and hold the same afterwards', async () => {
+    await fc.assert(fc.asyncProperty(history, runBoth), { numRuns: 400 });
+  });
+
+  test('[SY2][LC2] drop the same tombstones', async () => {
+    const leaving = fc.array(
+      fc.record({ from: fc.nat({ max: 1300 }), length: fc.integer({ min: 1, max: 90 }), member: flag(6) }),
+      {
+        minLength: 4,
+        maxLength: 12,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(leaving, async (steps) => {
+        const name = `leaver-${runs++}`;
+        const convs = Array.from({ length: 1400 }, (_, i) => `c${i}`);
+        const standing = (c: string, memberRev: number, member: boolean): StateRow => ({
+          ...zeroRow(c),
+          memberRev,
+          member,
+        });
+        const state = await build(
+          node.state,
+          name,
+          convs.map((c) => standing(c, 1, true)),
+        );
+        for (const [i, { from, length, member }] of steps.entries()) {
+          const rows = convs.slice(from, from + length).map((c) => standing(c, i + 2, member));
+          const one: StateCall = { user: name, op: 'leave', rows, parts: [] };
+          const [answer] = await node.state.apply([one]);
+          expect(plain(answer!)).toEqual(expected(state, one));
+        }
+        await expectHeld(state);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+function zeroRow(name: string): StateRow {
+  const numbers = {
+    convRev: 1,
+    memberRev: 1,
+    unread: 1,
+    mentions: 0,
+    readSeq: 0,
+    readEpoch: 0,
+    floorSeq: 0,
+    headSeq: 1,
+  };
+  const flags = { member: true, muted: false, marked: false, hidden: false, away: false, large: false };
+  return { conv: name, ...numbers, ...flags, activity: 1, othersEver: 1, version: 0, latestActivity: 1, digest: 0 };
+}
