@@ -1,0 +1,1 @@
+"""Plays conformance scenarios with the Python client as the devices."""
