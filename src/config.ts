@@ -182,7 +182,7 @@ export const options = {
     'TIDEMARK_DEMO',
     'auto',
     ['auto', 'on', 'off'],
-    'The page under /demo, for the machine that the server runs on: auto has it where TIDEMARK_HOST lets nobody else in.',
+    'The page under /demo, for the machine that the server runs on. auto: where TIDEMARK_HOST lets nobody else in and the store is embedded.',
   ),
   metricsOpen: flag('TIDEMARK_METRICS_OPEN', false, 'Answer GET /metrics without an API key.'),
   logLevel: oneOf(
@@ -244,8 +244,9 @@ export function weakKeys(config: Config): string[] {
 }
 
 /** The demo hands out tokens, so it is only there where nobody else can reach the server. */
-export function hasDemo({ demo, host }: Config): boolean {
-  return demo !== 'off' && LOOPBACK.test(host);
+export function hasDemo({ demo, host, mysqlUrl }: Config): boolean {
+  const isWanted = demo === 'on' || (demo === 'auto' && mysqlUrl === null);
+  return isWanted && LOOPBACK.test(host);
 }
 
 function contradictions(config: Config): string[] {

@@ -139,3 +139,10 @@ test('off: no link and no page; on for others than this machine: refused', async
   expect(await refused.exit).toBe(2);
   expect(refused.errors()).toMatch(/TIDEMARK_DEMO is on, but TIDEMARK_HOST lets others reach the server/);
 });
+
+test('a server that is told to stop while it restarts stops', async () => {
+  const { base, page, server } = await entered();
+  expect((await ask(`${base}/api/restart`, page, 'POST', '{}')).status).toBe(200);
+  server.child.kill('SIGTERM');
+  expect(await server.exit).toBe(0);
+});

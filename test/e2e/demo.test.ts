@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { DEVICES, openDemo } from '../support/demo-page.ts';
+import { DEVICES, eventually, openDemo } from '../support/demo-page.ts';
 
 /** What somebody sees who clicks on the link: the same numbers on all devices of a person, at any moment. */
 const browser = useBrowser();
@@ -25,13 +25,13 @@ test('[AK5] a message shows on all devices of the others, and what is read on on
   const demo = await openDemo(browser());
   await demo.say('The tide turns.');
   for (const device of [...ANN, ...of('Cem')]) {
-    await expect.poll(() => demo.row(device, 'launch').innerText()).toContain('Bob: The tide turns.');
+    await eventually(() => demo.row(device, 'launch').innerText()).toContain('Bob: The tide turns.');
   }
-  for (const device of ANN) await expect.poll(() => demo.badge(device, 'launch')).toBe('4');
+  for (const device of ANN) await eventually(() => demo.badge(device, 'launch')).toBe('4');
   for (const device of of('Bob')) expect(await demo.badge(device, 'launch')).toBe('1');
   await demo.row('Ann Laptop', 'launch').locator('.row-open').click();
   for (const device of ANN) {
-    await expect.poll(() => demo.badge(device, 'launch')).toBe('');
+    await eventually(() => demo.badge(device, 'launch')).toBe('');
     expect(await demo.total(device)).toBe(2);
   }
   expect(await demo.badge('Cem Phone', 'launch')).toBe('3');
@@ -44,12 +44,12 @@ test('[CN2][CN5] a mention is marked, a system notice changes no number', async 
   await demo.page.locator('#mention').selectOption({ label: 'Cem' });
   await demo.say('Cem?');
   for (const device of of('Cem')) {
-    await expect.poll(() => demo.row(device, 'launch').locator('.mention').textContent()).toBe('@');
+    await eventually(() => demo.row(device, 'launch').locator('.mention').textContent()).toBe('@');
   }
   await demo.page.locator('#mention').selectOption({ label: 'nobody' });
   await demo.page.locator('#notice').check();
   await demo.say('Cem has joined.');
-  await expect.poll(() => demo.page.locator('#journal').innerText()).toContain('counts for nobody');
+  await eventually(() => demo.page.locator('#journal').innerText()).toContain('counts for nobody');
   expect(await demo.badge('Cem Phone', 'launch')).toBe('3');
   await demo.level();
   expect(demo.complaints).toEqual([]);
@@ -59,25 +59,25 @@ test('[LC4][LC5][AK7] mute, hide and mark as unread show on all devices, and can
   const demo = await openDemo(browser());
   await demo.choose('Ann Phone', 'launch', 'Mute');
   for (const device of ANN) {
-    await expect.poll(() => demo.device(device).locator('.app-badge').textContent()).toBe('3');
+    await eventually(() => demo.device(device).locator('.app-badge').textContent()).toBe('3');
     expect(await demo.total(device)).toBe(5);
   }
   await demo.choose('Ann Laptop', 'launch', 'Unmute');
-  for (const device of ANN) await expect.poll(() => demo.device(device).locator('.app-badge').textContent()).toBe('5');
+  for (const device of ANN) await eventually(() => demo.device(device).locator('.app-badge').textContent()).toBe('5');
 
   await demo.choose('Ann Phone', 'launch', 'Hide');
-  for (const device of ANN) await expect.poll(() => demo.total(device)).toBe(2);
-  await demo.device('Ann Work phone').getByRole('button', { name: 'Show Launch' }).click();
-  for (const device of ANN) await expect.poll(() => demo.total(device)).toBe(5);
+  for (const device of ANN) await eventually(() => demo.total(device)).toBe(2);
+  await demo.device('Ann Phone 2').getByRole('button', { name: 'Show Launch' }).click();
+  for (const device of ANN) await eventually(() => demo.total(device)).toBe(5);
 
   await demo.choose('Ann Phone', 'cem-ann', 'Mark as unread');
   for (const device of ANN) {
-    await expect.poll(() => demo.row(device, 'cem-ann').getAttribute('class')).toContain('marked');
+    await eventually(() => demo.row(device, 'cem-ann').getAttribute('class')).toContain('marked');
     expect(await demo.total(device)).toBe(5);
   }
   await demo.row('Ann Laptop', 'cem-ann').locator('.row-open').click();
   for (const device of ANN) {
-    await expect.poll(() => demo.row(device, 'cem-ann').getAttribute('class')).not.toContain('marked');
+    await eventually(() => demo.row(device, 'cem-ann').getAttribute('class')).not.toContain('marked');
   }
   await demo.level();
   expect(demo.complaints).toEqual([]);
@@ -88,16 +88,16 @@ test('can be used with the keyboard alone', async () => {
   const { keyboard } = demo.page;
   await demo.row('Ann Phone', 'launch').locator('.row-more').focus();
   await keyboard.press('Enter');
-  await expect.poll(() => demo.page.locator('#menu button:focus').textContent()).toBe('Mark as unread');
+  await eventually(() => demo.page.locator('#menu button:focus').textContent()).toBe('Mark as unread');
   await keyboard.press('ArrowDown');
   await keyboard.press('ArrowDown');
   await keyboard.press('ArrowDown');
   await keyboard.press('ArrowDown');
   await keyboard.press('ArrowUp');
   await keyboard.press('Escape');
-  await expect.poll(() => demo.page.locator('.row-more:focus').count()).toBe(1);
+  await eventually(() => demo.page.locator('.row-more:focus').count()).toBe(1);
   expect(await demo.badge('Ann Phone', 'launch')).toBe('3');
   await keyboard.press('Shift+Tab');
   await keyboard.press('Enter');
-  for (const device of ANN) await expect.poll(() => demo.badge(device, 'launch')).toBe('');
+  for (const device of ANN) await eventually(() => demo.badge(device, 'launch')).toBe('');
 });
