@@ -4,7 +4,8 @@ import type { Stop } from './connection.ts';
 import { createEmitter } from './emitter.ts';
 import { Engine } from './engine.ts';
 import type { ClientEvents, ClientOptions } from './engine.ts';
-import { clearIntent, prefsIntent, readAllIntent, readIntent, unreadIntent } from './intent.ts';
+import { checkConv, clearIntent, prefsIntent, readAllIntent, readIntent, unreadIntent } from './intent.ts';
+import type { ShownRow } from './overlay.ts';
 import { TidemarkError } from './tidemark-error.ts';
 import type { State } from './transitions.ts';
 import type { Conversation } from './view.ts';
@@ -88,7 +89,7 @@ export class TidemarkClient {
     return held !== undefined && seq > held.floorSeq;
   }
 
-  /** Commands that the server has not confirmed. */
+  /** Commands whose effect has not come back from the server yet. */
   pending(): readonly Command[] {
     return this.#engine.commands();
   }
@@ -97,12 +98,12 @@ export class TidemarkClient {
 
   /** Read up to `upTo`; without it, up to the newest message that this device knows of (CN8: capped, up to the end). */
   markRead(conv: string, options: { upTo?: number } = {}): void {
-    this.#engine.give(readIntent(conv, this.#engine.view.row(conv), options.upTo));
+    this.#engine.give(readIntent(conv, this.#row(conv), options.upTo));
   }
 
   /** Unread again from `fromSeq` on; without it, only the flag (AK7). */
   markUnread(conv: string, options: { fromSeq?: number } = {}): void {
-    this.#engine.give(unreadIntent(conv, this.#engine.view.row(conv), options.fromSeq));
+    this.#engine.give(unreadIntent(conv, this.#row(conv), options.fromSeq));
   }
 
   /** Everything that is shown as unread now; what comes meanwhile stays (AK8). */
@@ -111,17 +112,22 @@ export class TidemarkClient {
   }
 
   mute(conv: string, muted = true): void {
-    this.#engine.give(prefsIntent(conv, this.#engine.view.row(conv), { muted }));
+    this.#engine.give(prefsIntent(conv, this.#row(conv), { muted }));
   }
 
   /** Out of the list until the next message (LC4). */
   hide(conv: string, hidden = true): void {
-    this.#engine.give(prefsIntent(conv, this.#engine.view.row(conv), { hidden }));
+    this.#engine.give(prefsIntent(conv, this.#row(conv), { hidden }));
   }
 
   /** Deletes the conversation up to `upTo`; without it, up to the newest message that this device knows of (LC3). */
   clear(conv: string, options: { upTo?: number } = {}): void {
-    this.#engine.give(clearIntent(conv, this.#engine.view.row(conv), options.upTo));
+    this.#engine.give(clearIntent(conv, this.#row(conv), options.upTo));
+  }
+
+  #row(conv: string): ShownRow | undefined {
+    checkConv(conv);
+    return this.#engine.view.row(conv);
   }
 
   // ------------------------------------------------------------------ being told

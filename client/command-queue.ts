@@ -1,4 +1,4 @@
-// Commands that the server has not confirmed yet, in the order in which the user gave them.
+// Commands whose effect has not come back from the server yet, in the order in which the user gave them.
 //
 // Acks are merged to the maximum per conversation and read_epoch (AK4), wherever they stand in the queue: a mark raises the
 // epoch (AK7), so an ack that was given after it has another key and cannot slip before it. Nothing leaves the queue but by
@@ -85,13 +85,13 @@ export function createCommandQueue() {
     add,
     unsend,
 
-    /** Those that no server has confirmed, in order; plain data, never changed afterwards. */
-    commands: (): readonly Command[] => entries.filter(({ doneAt }) => doneAt === null).map(({ command }) => command),
+    /** In order; plain data, never changed afterwards. */
+    commands: (): readonly Command[] => entries.map(({ command }) => command),
 
     /** Whether anything has yet to be sent. */
     waiting: () => entries.some(({ sentAs }) => sentAs === null),
 
-    /** The commands that touch each conversation, in order, with those whose effect has not been seen yet. */
+    /** The commands that touch each conversation, in order. */
     byConv: (): ReadonlyMap<string, readonly SingleCommand[]> =>
       (byConv ??= Map.groupBy(singly(entries), ({ conv }) => conv)),
 

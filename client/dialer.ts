@@ -26,7 +26,7 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
   const tokens = createTokenSource(getToken, clock, random, handler);
   /** Rises whenever a token that is being fetched is no longer wanted. */
   let turn = 0;
-  let waiting: { cancel: () => void; dueAt: number; bySchedule: boolean } | null = null;
+  let waiting: { cancel: () => void; bySchedule: boolean } | null = null;
 
   function cancel(): void {
     turn++;
@@ -37,7 +37,7 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
 
   function after(delayMs: number, bySchedule = false): void {
     cancel();
-    waiting = { cancel: clock.after(delayMs, now), dueAt: clock.nowMs() + delayMs, bySchedule };
+    waiting = { cancel: clock.after(delayMs, now), bySchedule };
   }
 
   function now(): void {
@@ -60,10 +60,9 @@ export function createDialer({ getToken, clock, random }: DialerOptions, handler
     steady: () => backoff.reset(),
     lasts: (expiresAtMs: number) => tokens.lasts(expiresAtMs),
 
-    /** At most a moment from now. A time that the server chose is kept: it spreads the clients of a node that goes down. */
+    /** In a moment, if it waits. A time that the server chose is kept: it spreads the clients of a node that goes down. */
     sooner(): void {
-      const delayMs = random() * RETURN_SPREAD_MS;
-      if (waiting !== null && !waiting.bySchedule && clock.nowMs() + delayMs < waiting.dueAt) after(delayMs);
+      if (waiting?.bySchedule === false) after(random() * RETURN_SPREAD_MS);
     },
 
     /**

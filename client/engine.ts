@@ -70,7 +70,7 @@ export class Engine {
   readonly #clock: ClientClock;
   readonly #stopListening: () => void;
   #device: string;
-  #user: string | null = null;
+  user: string | null = null;
   #epoch: string | null = null;
   /** Until the store has been read, nothing is sent. */
   #loading: Promise<void> | null = null;
@@ -111,10 +111,6 @@ export class Engine {
       online: () => this.connection.online(),
       offline: () => this.connection.offline(),
     });
-  }
-
-  get user(): string | null {
-    return this.#user;
   }
 
   shown(): ClientState {
@@ -186,8 +182,8 @@ export class Engine {
 
   /** Nothing of a former user may be shown or sent. */
   #isFor(user: string): void {
-    if (this.#user !== null && this.#user !== user) this.#forget();
-    this.#user = user;
+    if (this.user !== null && this.user !== user) this.#forget();
+    this.user = user;
   }
 
   #refused(frame: ErrorFrame): void {
@@ -211,7 +207,7 @@ export class Engine {
     // A new epoch was read from truth, where everything confirmed is.
     this.#queue.settle(epoch === this.#epoch ? syncVersion : Infinity, rows);
     this.#epoch = epoch;
-    const [device, user, commands] = [this.#device, this.#user, this.commands()];
+    const [device, user, commands] = [this.#device, this.user, this.commands()];
     const changed = this.view.update(this.shown(), this.#queue.byConv());
     for (const conv of changed) this.#emit('change', { conv });
     if (changed.length > 0 || commands.length !== this.#pending) this.#emit('update', undefined);
@@ -226,7 +222,7 @@ export class Engine {
     this.#loading = null;
     if (!kept) return;
     this.#device = this.#options.device ?? kept.device;
-    this.#user = kept.user;
+    this.user = kept.user;
     if (kept.epoch !== null) this.#replica.restore({ ...kept, epoch: kept.epoch, rows: kept.rows.values() });
     const given = this.commands();
     this.#queue.clear();

@@ -12,7 +12,6 @@ const END_OF_CAPPED = Number.MAX_SAFE_INTEGER;
 
 /** Null: there is nothing to say. `row` is the row as shown, pending commands included. */
 export function readIntent(conv: string, row: ShownRow | undefined, upTo: number | undefined): AckCommand | null {
-  checkId('conv', conv);
   checkSeq('upTo', upTo, 0);
   if (row === undefined) {
     if (upTo === undefined) throw notHeld();
@@ -24,7 +23,6 @@ export function readIntent(conv: string, row: ShownRow | undefined, upTo: number
 
 /** What is marked already is not marked again: each mark has to raise the read_epoch, or acks given after it could pass it. */
 export function unreadIntent(conv: string, row: ShownRow | undefined, fromSeq: number | undefined): Command | null {
-  checkId('conv', conv);
   checkSeq('fromSeq', fromSeq, 1);
   if (fromSeq === undefined && row?.marked === true) return null;
   return { t: 'mark', conv, from_seq: fromSeq, read_epoch: row?.read_epoch };
@@ -35,13 +33,11 @@ export function prefsIntent(
   row: ShownRow | undefined,
   prefs: { muted?: boolean; hidden?: boolean },
 ): Command {
-  checkId('conv', conv);
   return { t: 'prefs', conv, ...prefs, heldHead: row?.head_seq ?? 0 };
 }
 
 /** [LC3] A client names what it holds: a message that it has not heard of is not deleted unseen. */
 export function clearIntent(conv: string, row: ShownRow | undefined, upTo: number | undefined): Command {
-  checkId('conv', conv);
   checkSeq('upTo', upTo, 0);
   if (row === undefined && upTo === undefined) throw notHeld();
   return { t: 'clear', conv, up_to_seq: upTo ?? row?.head_seq ?? 0 };
@@ -59,18 +55,18 @@ export function readAllIntent(state: ClientState, rows: Iterable<ShownRow>): Com
 }
 
 /** As the schema `id` of the protocol has it. */
-function checkId(field: string, value: unknown): void {
-  const bytes = typeof value === 'string' && value.isWellFormed() ? new TextEncoder().encode(value).length : 0;
-  if (bytes < 1 || bytes > ID_BYTES_MAX) throw invalid(field, `text of 1 to ${ID_BYTES_MAX} bytes`);
+export function checkConv(conv: unknown): void {
+  const bytes = typeof conv === 'string' && conv.isWellFormed() ? new TextEncoder().encode(conv).length : 0;
+  demand(bytes > 0 && bytes <= ID_BYTES_MAX, 'conv', `text of 1 to ${ID_BYTES_MAX} bytes`);
 }
 
 function checkSeq(field: string, value: number | undefined, min: number): void {
   const fits = value === undefined || (Number.isSafeInteger(value) && value >= min);
-  if (!fits) throw invalid(field, `an integer from ${min} to 2^53-1`);
+  demand(fits, field, `an integer from ${min} to 2^53-1`);
 }
 
-function invalid(field: string, what: string): TidemarkError {
-  return new TidemarkError('invalid_argument', `${field} must be ${what}`, { field });
+function demand(fits: boolean, field: string, what: string): void {
+  if (!fits) throw new TidemarkError('invalid_argument', `${field} must be ${what}`, { field });
 }
 
 function notHeld(): TidemarkError {

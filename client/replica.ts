@@ -2,7 +2,7 @@
 // sync frames it asks for, and which of its states may be shown.
 import type { ClientFrame } from '../protocol/client-frames.ts';
 import { initialState, reconnect, reduce, requestSync, restoredState } from '../protocol/client-state.ts';
-import type { ClientState, HelloFields, SyncCause } from '../protocol/client-state.ts';
+import type { ClientState, HelloFields, Step, SyncCause } from '../protocol/client-state.ts';
 import { parseDigest } from '../protocol/digest.ts';
 import type { ServerFrame } from '../protocol/server-frames.ts';
 import type { ClientClock } from './ports.ts';
@@ -81,7 +81,9 @@ export function createReplica(clock: ClientClock, handler: ReplicaHandler) {
     },
 
     receive(frame: ServerFrame): StateEvent {
-      const step = reduce(state, frame);
+      // A frame type of a newer server is none of the reducer's.
+      const step = reduce(state, frame) as Step | undefined;
+      if (step === undefined) return meaning();
       state = step.state;
       if (mayBeShown(frame)) shown = state;
       for (const { cause, delayMs } of step.actions) {

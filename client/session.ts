@@ -26,7 +26,7 @@ export interface SessionHandler {
   frame(frame: ServerFrame): void;
   /** Is the server still there, and are we where it is? Send a sync. */
   probe(): void;
-  /** A frame that cannot be read is left out, and the chain of versions tells that something is missing. */
+  /** A frame that cannot be read is left out, and the chain of versions tells what is missing; one that is broken ends it. */
   fault(error: TidemarkError): void;
   /** Once, and not after `end()`. */
   ended(end: SocketEnd): void;
@@ -68,6 +68,12 @@ export function openSession({ url, codec, WebSocket, clock }: SessionOptions, ha
     handler.ended(why);
   }
 
+  /** This client's verdict, not the server's: it comes back with back-off. */
+  function broken(message: string, fatal: boolean): void {
+    handler.fault(new TidemarkError('protocol', message));
+    if (fatal) giveUp({ code: NO_CLOSE_FRAME, reason: message });
+  }
+
   const silent = () => giveUp({ code: NO_CLOSE_FRAME, reason: 'no sign of the server in time' });
 
   const liveness = createLiveness(clock, { silent, asleep: probe });
@@ -84,10 +90,7 @@ export function openSession({ url, codec, WebSocket, clock }: SessionOptions, ha
   function receive(data: unknown): void {
     const decoded = codec.decodeServer(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer));
     if (!decoded.ok) {
-      const { message, fatal } = decoded;
-      handler.fault(new TidemarkError('protocol', message));
-      // This client's verdict, not the server's: it comes back with back-off.
-      if (fatal) giveUp({ code: NO_CLOSE_FRAME, reason: message });
+      broken(decoded.message, decoded.fatal);
       return;
     }
     const { frame } = decoded;
@@ -102,7 +105,11 @@ export function openSession({ url, codec, WebSocket, clock }: SessionOptions, ha
       cancelGreeting();
       liveness.start(frame.heartbeat_ms);
     }
-    handler.frame(frame);
+    try {
+      handler.frame(frame);
+    } catch (cause) {
+      broken(`${frame.t}: ${String(cause)}`, true);
+    }
   }
 
   ws.binaryType = 'arraybuffer';

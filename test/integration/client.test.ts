@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import type { WebSocketConstructor } from '../../client/index.ts';
 import { msgpackCodec } from '../../client/msgpack.ts';
-import { jsonCodec } from '../../protocol/codec-json.ts';
+import { clientJsonCodec } from '../../client/json-codec.ts';
 import { countedIn, shownOf, signedToken, startProduct, until } from '../support/product.ts';
 
 const message = (conv: string, id: string, more: object = {}) => ({
@@ -14,7 +14,7 @@ const message = (conv: string, id: string, more: object = {}) => ({
   ...more,
 });
 
-describe.each([jsonCodec, msgpackCodec])('$subprotocol', (codec) => {
+describe.each([clientJsonCodec, msgpackCodec])('$subprotocol', (codec) => {
   test('[AK5][LC4][LC5] what is done on one device shows on the other, and is what the server counts', async () => {
     const product = await startProduct();
     await product.post(

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { TidemarkClient } from '../../client/index.ts';
+import type { ClientCodec } from '../../client/json-codec.ts';
 import type { Codec } from '../../protocol/codec.ts';
 import type { ServerFrame } from '../../protocol/server-frames.ts';
 import { ClientWorld, shownBy, truthOf } from './client-world.ts';
@@ -40,8 +41,8 @@ export class ClientScene {
   #faults: Fault[] = [];
   #verifiable = true;
 
-  constructor(codec: Codec) {
-    this.world = new ClientWorld({ codec, server: { heartbeatMs: 5_000 }, tokenMs: 120_000 });
+  constructor(codec: Codec, clientCodec: ClientCodec) {
+    this.world = new ClientWorld({ codec, clientCodec, server: { heartbeatMs: 5_000 }, tokenMs: 120_000 });
     const { network, truth } = this.world;
     for (const conv of CONVS) truth.create(conv, ['u1', 'u2', 'u3'], conv === LARGE);
     network.fault = () => this.#faults.shift() ?? 'none';

@@ -1,6 +1,7 @@
 // A client, its server and the line between them, in virtual time.
 import { TidemarkClient } from '../../client/index.ts';
 import type { ClientOptions } from '../../client/index.ts';
+import type { ClientCodec } from '../../client/json-codec.ts';
 import type { Codec } from '../../protocol/codec.ts';
 import type { CountedTruth } from './counted-truth.ts';
 import { ProtocolServer } from './protocol-server.ts';
@@ -12,7 +13,9 @@ export const HOUR_MS = 3_600_000;
 
 export interface WorldOptions {
   server?: Partial<ServerSettings>;
+  /** Of the server, and the client's half of it. Default: JSON. */
   codec?: Codec;
+  clientCodec?: ClientCodec;
   tokenMs?: number;
 }
 
@@ -55,7 +58,7 @@ export class ClientWorld {
       WebSocket: this.network.WebSocket,
       clock: this.clientClock,
       random: this.random,
-      ...(this.#options.codec === undefined ? {} : { codec: this.#options.codec }),
+      ...(this.#options.clientCodec === undefined ? {} : { codec: this.#options.clientCodec }),
       ...options,
     });
   }

@@ -29,7 +29,8 @@ interface Pages {
   page: number;
 }
 
-const PAGE_GAP_MS = 2;
+/** More than the latency of the line: what was sent before a cut has arrived. */
+const PAGE_GAP_MS = 10;
 
 /** One connection: hello, then answers, pages, deltas and acked, each naming the version the one before ended at. */
 export class ProtocolSession {
@@ -227,6 +228,7 @@ export class ProtocolSession {
   }
 
   #after(delayMs: number, run: () => void): () => void {
+    if (this.#over) return () => {};
     const cancel = this.#host.clock.after(delayMs, () => {
       this.#cancels.delete(cancel);
       run();

@@ -1,7 +1,6 @@
 // Sockets without a network: the client's end is a WebSocket, the server's end a session of the ProtocolServer, and between
 // them lies a line that can lose, double, swap and falsify what the server says, and break.
 import type { ClientClock, WebSocketConstructor, WebSocketLike } from '../../client/index.ts';
-import type { ClientFrame } from '../../protocol/client-frames.ts';
 import { jsonCodec } from '../../protocol/codec-json.ts';
 import type { Codec } from '../../protocol/codec.ts';
 import type { ServerFrame } from '../../protocol/server-frames.ts';
@@ -71,7 +70,7 @@ class Line {
     this.#later(() => {
       const decoded = this.#network.codec.decodeClient(data);
       if (!decoded.ok) throw new Error(`the client sent what no server takes: ${decoded.message}`);
-      this.#session.receive(decoded.frame as ClientFrame);
+      this.#session.receive(decoded.frame);
     });
   }
 
