@@ -6,7 +6,10 @@ import { BORDERS, borderOf, liesIn, NEVER_IMPORTED } from './support/borders.ts'
 import { filesOf, importsOf, lineCountOf, ROOT, textOf } from './support/source-tree.ts';
 
 /** Checks of the repository itself: what no compiler sees, and what a reviewer would otherwise have to see each time. */
-const SOURCE = filesOf('{protocol,client,src,demo,examples,scripts,bench,loadtest,test}/**/*.{ts,tsx,mjs,lua,sql}', '*.ts');
+const SOURCE = filesOf(
+  '{protocol,client,src,demo,examples,scripts,bench,loadtest,test}/**/*.{ts,tsx,mjs,lua,sql}',
+  '*.ts',
+);
 const PRODUCT = SOURCE.filter((file) => /^(protocol|client|src|demo)\//.test(file));
 const RULE_ID = /[A-Z]{2}\d+/g;
 
