@@ -101,7 +101,7 @@ export interface Truth {
  * (DESIGN §2). Run id and replication id together tell a restart and a promotion from a reconnect.
  */
 export interface Fence {
-  /** From 1; rises by one with each raise. */
+  /** From 1; rises with each raise. */
   readonly number: number;
   readonly runId: string;
   readonly replId: string;

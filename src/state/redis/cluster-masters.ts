@@ -20,6 +20,7 @@ const SLOTS = Array.from({ length: PARTITIONS }, (_, partition) => slotOfPartiti
  * master; to follow redirections blindly would send that command before.
  */
 export class ClusterMasters implements Masters {
+  readonly units = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   readonly #options: ClusterOptions;
   readonly #links = new Map<string, Link>();
   readonly #serving: (Link | null)[] = Array.from({ length: PARTITIONS }, () => null);
@@ -30,11 +31,15 @@ export class ClusterMasters implements Masters {
     this.#options = options;
   }
 
+  unitOf(partition: number): number {
+    return partition;
+  }
+
   linkOf(partition: number): Link | null {
     return this.#serving[partition] ?? null;
   }
 
-  partitionsOf(link: Link): readonly number[] {
+  unitsOf(link: Link): readonly number[] {
     return this.#serving.flatMap((one, partition) => (one === link ? [partition] : []));
   }
 

@@ -5,7 +5,7 @@ import { ClusterMasters } from './cluster-masters.ts';
 import { Fences } from './fences.ts';
 import type { Argument, Copy, Link, LinkDeps, Reply } from './link.ts';
 import type { Masters } from './masters.ts';
-import { PARTITIONS, partitionKey } from './partitions.ts';
+import { partitionKey } from './partitions.ts';
 import { connectRedis } from './redis-connection.ts';
 import type { Endpoint, RedisUrl } from './redis-url.ts';
 import type { Script } from './script-files.ts';
@@ -41,7 +41,7 @@ export class PartitionCalls {
     this.#fences = new Fences(fence);
     const deps: LinkDeps = {
       clock,
-      admit: (link) => this.#fences.admit(link, this.#masters.partitionsOf(link)),
+      admit: (link) => this.#fences.admit(link, this.#masters.unitsOf(link)),
       onError: (error) => this.#fault(error),
       onMoved: () => void this.#refresh(),
     };
@@ -52,6 +52,11 @@ export class PartitionCalls {
         : createSingleMaster(connect, deps);
     void this.#refresh();
     this.#lookLater();
+  }
+
+  /** The partition under whose fence a call for this one goes; calls of one unit may be one. */
+  unitOf(partition: number): number {
+    return this.#masters.unitOf(partition);
   }
 
   /** `keys` and `args` without the partition's key and the fence, which stand first in every script. */
@@ -67,17 +72,17 @@ export class PartitionCalls {
 
   /** The number that calls of the partition are made under now; for what is packed by the caller. */
   fenceOf(partition: number): number {
-    return this.#route(partition).fence;
+    return this.#route(this.unitOf(partition)).fence;
   }
 
   /** A command that needs no fence. */
   async send(partition: number, command: string, ...args: readonly Argument[]): Promise<Reply> {
-    return this.#route(partition).link.send(command, ...args);
+    return this.#route(this.unitOf(partition)).link.send(command, ...args);
   }
 
   /** The copy that serves the partition; null while nobody does. */
   copyOf(partition: number): Copy | null {
-    const link = this.#masters.linkOf(partition);
+    const link = this.#masters.linkOf(this.unitOf(partition));
     return link?.isOpen === true ? link.copy : null;
   }
 
@@ -88,7 +93,7 @@ export class PartitionCalls {
 
   /** Throws Unavailable where a partition cannot be served. */
   async ping(): Promise<void> {
-    for (let partition = 0; partition < PARTITIONS; partition++) this.#route(partition);
+    for (const unit of this.#masters.units) this.#route(unit);
     await Promise.all(this.#masters.links().map((link) => link.send('PING')));
   }
 
@@ -108,24 +113,24 @@ export class PartitionCalls {
   }
 
   async #try(script: Script, partition: number, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
-    const { link, fence } = this.#route(partition);
-    return link.run(script, [partitionKey(partition), ...keys], [String(fence), ...args]);
+    const unit = this.unitOf(partition);
+    const { link, fence } = this.#route(unit);
+    return link.run(script, [partitionKey(unit), ...keys], [String(fence), ...args]);
   }
 
-  #route(partition: number): { link: Link; fence: number } {
-    const link = this.#masters.linkOf(partition);
+  #route(unit: number): { link: Link; fence: number } {
+    const link = this.#masters.linkOf(unit);
     if (!link?.isOpen) throw new Unavailable('the state store is away', RETRY_MS);
-    const fence = this.#fences.numberFor(partition, link);
+    const fence = this.#fences.numberFor(unit, link);
     if (fence === null) throw new Unavailable('the state store has just moved', RETRY_MS);
     return { link, fence };
   }
 
   #isWhole(): boolean {
-    for (let partition = 0; partition < PARTITIONS; partition++) {
-      const link = this.#masters.linkOf(partition);
-      if (!link?.isOpen || this.#fences.numberFor(partition, link) === null) return false;
-    }
-    return true;
+    return this.#masters.units.every((unit) => {
+      const link = this.#masters.linkOf(unit);
+      return link?.isOpen === true && this.#fences.numberFor(unit, link) !== null;
+    });
   }
 
   async #refresh(): Promise<void> {
@@ -134,11 +139,11 @@ export class PartitionCalls {
     await this.#admitMoved();
   }
 
-  /** Partitions that came to a link which was open already. */
+  /** Units that came to a link which was open already. */
   async #admitMoved(): Promise<void> {
     for (const link of this.#masters.links()) {
       if (!link.isOpen) continue;
-      const moved = this.#masters.partitionsOf(link).filter((one) => this.#fences.numberFor(one, link) === null);
+      const moved = this.#masters.unitsOf(link).filter((one) => this.#fences.numberFor(one, link) === null);
       if (moved.length > 0) await this.#fences.admit(link, moved).catch((error: unknown) => this.#fault(error));
     }
   }
@@ -162,7 +167,7 @@ export class PartitionCalls {
     });
     const lost = await this.#fences.reread();
     for (const link of this.#masters.links()) {
-      if (this.#masters.partitionsOf(link).some((partition) => lost.has(partition))) link.reset();
+      if (this.#masters.unitsOf(link).some((unit) => lost.has(unit))) link.reset();
     }
     await this.#refresh();
   }

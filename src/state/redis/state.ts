@@ -55,10 +55,9 @@ export class RedisState implements StateStore {
   async apply(calls: readonly StateCall[]): Promise<StateAnswer[]> {
     const answers = Array.from<StateAnswer>({ length: calls.length });
     const packer = new CallPacker();
-    const groups = groupCalls(calls);
+    const groups = groupCalls(calls, (partition) => this.#calls.unitOf(partition));
     await Promise.all(
-      groups.map(async ({ partition, places }) => {
-        const keys = places.map((place) => userKey(partition, (calls[place] as StateCall).user));
+      groups.map(async ({ unit, places, keys }) => {
         const args: Argument[] = [];
         let times = 0;
         for (const place of places) {
@@ -69,7 +68,7 @@ export class RedisState implements StateStore {
             args.push(packed, '1');
           }
         }
-        const reply = bufferOf(await this.#calls.run(scripts.apply, partition, keys, args));
+        const reply = bufferOf(await this.#calls.run(scripts.apply, unit, keys, args));
         const { clock, nodeMinutes } = this.#options;
         const reader = new AnswerReader(reply, { nowMs: clock.nowMs(), nodeMinutes });
         for (const place of places) answers[place] = reader.next(calls[place] as StateCall);
@@ -155,29 +154,32 @@ export class RedisState implements StateStore {
   }
 }
 
+/** Users whose calls go out as one. */
 interface Group {
-  readonly partition: number;
+  readonly unit: number;
   /** Where in the list of calls. */
   readonly places: number[];
+  readonly keys: string[];
   rows: number;
 }
 
-/** By partition, in the order given, and no larger than one call of a script may be. */
-function groupCalls(calls: readonly StateCall[]): Group[] {
+/** In the order given, and no larger than one call of a script may be. */
+function groupCalls(calls: readonly StateCall[], unitOf: (partition: number) => number): Group[] {
   const groups: Group[] = [];
   const last = new Map<number, Group>();
   calls.forEach(({ user, rows, parts }, place) => {
     const partition = partitionOf(user);
+    const unit = unitOf(partition);
     const weight = rows.length + parts.length;
-    const open = last.get(partition);
-    if (open && open.places.length < CALL_USERS_MAX && open.rows + weight <= CALL_ROWS_MAX) {
-      open.places.push(place);
-      open.rows += weight;
-      return;
+    let group = last.get(unit);
+    if (!group || group.places.length >= CALL_USERS_MAX || group.rows + weight > CALL_ROWS_MAX) {
+      group = { unit, places: [], keys: [], rows: 0 };
+      groups.push(group);
+      last.set(unit, group);
     }
-    const group = { partition, places: [place], rows: weight };
-    groups.push(group);
-    last.set(partition, group);
+    group.places.push(place);
+    group.keys.push(userKey(partition, user));
+    group.rows += weight;
   });
   return groups;
 }
