@@ -91,7 +91,7 @@ export class TidemarkClient {
 
   /** Commands whose effect has not come back from the server yet. */
   pending(): readonly Command[] {
-    return this.#engine.commands();
+    return this.#engine.queue.commands();
   }
 
   // ------------------------------------------------------------------ what a user does
@@ -108,7 +108,7 @@ export class TidemarkClient {
 
   /** Everything that is shown as unread now; what comes meanwhile stays (AK8). */
   markAllRead(): void {
-    this.#engine.give(readAllIntent(this.#engine.shown(), this.#engine.view.rows()));
+    this.#engine.give(readAllIntent(this.#engine.replica.shown(), this.#engine.view.rows()));
   }
 
   mute(conv: string, muted = true): void {

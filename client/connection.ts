@@ -38,7 +38,7 @@ const STEADY_MS = 10_000;
 /** A system that calls itself offline may be wrong. */
 const OFFLINE_RETRY_MS = 30_000;
 
-const CLOSED_BY_APP: Stop = { code: 1000, reason: 'closed by the app', retryable: false };
+export const CLOSED_BY_APP: Stop = { code: 1000, reason: 'closed by the app', retryable: false };
 const NO_TOKEN: Stop = { code: 4401, reason: 'no token', retryable: true };
 /** The same client would be refused again: protocol error, forbidden origin, unsupported version. */
 const FINAL_CODES = [4400, 4403, 4405];
@@ -52,7 +52,7 @@ export function createConnection(options: ConnectionOptions, handler: Connection
   let attempt = 0;
   let cancelSteady = () => {};
   const dialer = createDialer(options, {
-    open: (token) => (token === null ? halt(NO_TOKEN) : open(token)),
+    open: (token) => (token ? open(token) : halt(NO_TOKEN)),
     renewed: (token) => session?.send({ t: 'auth', token }),
     fault: (error) => handler.fault(error),
   });

@@ -1,11 +1,10 @@
 // The parts of the client and how they work together: a frame goes to the replica and the queue, what they say goes to the
 // view, what is new there goes to the app and into the store, and what waits in the queue goes out.
-import type { ClientState } from '../protocol/client-state.ts';
 import type { ErrorFrame, ServerFrame } from '../protocol/server-frames.ts';
 import type { Command } from './command.ts';
 import { createCommandQueue } from './command-queue.ts';
 import type { Answered } from './command-queue.ts';
-import { createConnection } from './connection.ts';
+import { CLOSED_BY_APP, createConnection } from './connection.ts';
 import type { Connection, Stop } from './connection.ts';
 import type { Emitter } from './emitter.ts';
 import { browserForeground } from './foreground.ts';
@@ -61,15 +60,16 @@ const LOOK_AGAIN_MS = 1_000;
 
 export class Engine {
   readonly view = createView();
+  readonly queue = createCommandQueue();
+  readonly replica: Replica;
   readonly connection: Connection;
   readonly #options: ClientOptions;
   readonly #emit: Emitter<ClientEvents>['emit'];
-  readonly #queue = createCommandQueue();
-  readonly #replica: Replica;
   readonly #sender: Sender;
   readonly #clock: ClientClock;
   readonly #stopListening: () => void;
   #device: string;
+  /** Known from the first welcome on, or from the store. */
   user: string | null = null;
   #epoch: string | null = null;
   /** Until the store has been read, nothing is sent. */
@@ -86,16 +86,16 @@ export class Engine {
     this.#emit = emit;
     this.#clock = clock;
     this.#device = options.device ?? `d${random().toString(36).slice(2)}`;
-    this.#replica = createReplica(clock, {
+    this.replica = createReplica(clock, {
       send: (frame) => this.connection.send(frame),
       repairing: (repair) => emit('repair', repair),
     });
     this.connection = createConnection(
       { url: socketUrl(options.url), codec, getToken, WebSocket, clock, random },
       {
-        hello: () => ({ device: this.#device, ...this.#replica.hello() }),
+        hello: () => ({ device: this.#device, ...this.replica.hello() }),
         frame: (frame) => this.#receive(frame),
-        probe: () => this.connection.apply(this.#replica.probe()),
+        probe: () => this.connection.apply(this.replica.probe()),
         lost: () => this.#lost(),
         changed: (state, previous) => {
           emit('state', { state, previous, stop: this.connection.stop() });
@@ -104,7 +104,7 @@ export class Engine {
         fault: (error) => emit('error', { error }),
       },
     );
-    this.#sender = createSender(this.#queue, clock, this.connection);
+    this.#sender = createSender(this.queue, clock, this.connection);
     if (store !== undefined) this.#loading = this.#load(store);
     this.#stopListening = foreground({
       foreground: () => this.sync(false),
@@ -113,16 +113,9 @@ export class Engine {
     });
   }
 
-  shown(): ClientState {
-    return this.#replica.shown();
-  }
-
-  commands(): readonly Command[] {
-    return this.#queue.commands();
-  }
-
   connect(): void {
-    this.#refuseIfOver();
+    const stop = this.connection.stop();
+    if (stop?.retryable === false) throw new TidemarkError('stopped', stop.reason);
     this.#wanted = true;
     if (this.#loading === null) this.connection.connect();
     else void this.#loading.then(() => this.#wanted && this.connection.connect());
@@ -135,7 +128,8 @@ export class Engine {
   }
 
   async close(andForget: boolean): Promise<void> {
-    this.disconnect();
+    this.#wanted = false;
+    this.#sender.flush(false);
     this.#stopListening();
     this.connection.close();
     this.#sender.stop();
@@ -152,16 +146,12 @@ export class Engine {
 
   /** Null: there is nothing to do. */
   give(command: Command | null): void {
-    this.#refuseIfOver();
+    const stop = this.connection.stop();
+    if (stop === CLOSED_BY_APP) throw new TidemarkError('stopped', stop.reason);
     if (command === null) return;
-    this.#queue.add(command);
+    this.queue.add(command);
     this.#refresh();
     this.#sender.soon();
-  }
-
-  #refuseIfOver(): void {
-    const stop = this.connection.stop();
-    if (stop?.retryable === false) throw new TidemarkError('stopped', stop.reason);
   }
 
   #receive(frame: ServerFrame): void {
@@ -171,9 +161,9 @@ export class Engine {
     }
     if (frame.t === 'auth_ok') this.#emit('tokenrefresh', { expiresAtMs: frame.expires_at });
     if (frame.t === 'error') this.#refused(frame);
-    if (frame.t === 'hb') this.#queue.beat();
-    const meaning = this.#replica.receive(frame);
-    const answers = frame.t === 'acked' ? this.#queue.answered(frame) : [];
+    if (frame.t === 'hb') this.queue.beat();
+    const meaning = this.replica.receive(frame);
+    const answers = frame.t === 'acked' ? this.queue.answered(frame) : [];
     this.#refresh();
     for (const answer of answers) this.#emit('confirmed', answer);
     this.connection.apply(meaning);
@@ -190,25 +180,25 @@ export class Engine {
     const { id, code, message } = frame;
     const retryMs = this.#sender.postponed(frame);
     if (retryMs !== null) {
-      if (id === undefined) this.#replica.postponed(retryMs);
-      else this.#queue.unsend(id);
+      if (id === undefined) this.replica.postponed(retryMs);
+      else this.queue.unsend(id);
     } else if (id === undefined) this.#emit('error', { error: new TidemarkError('protocol', `${code}: ${message}`) });
-    else for (const command of this.#queue.refused(id, code)) this.#emit('refused', { command, code, message });
+    else for (const command of this.queue.refused(id, code)) this.#emit('refused', { command, code, message });
   }
 
   #lost(): void {
-    this.#queue.unsend();
-    this.#replica.lost();
+    this.queue.unsend();
+    this.replica.lost();
     this.#sender.stop();
   }
 
   #refresh(): void {
-    const { epoch, syncVersion, rows } = this.shown();
+    const { epoch, syncVersion, rows } = this.replica.shown();
     // A new epoch was read from truth, where everything confirmed is.
-    this.#queue.settle(epoch === this.#epoch ? syncVersion : Infinity, rows);
+    this.queue.settle(epoch === this.#epoch ? syncVersion : Infinity, rows);
     this.#epoch = epoch;
-    const [device, user, commands] = [this.#device, this.user, this.commands()];
-    const changed = this.view.update(this.shown(), this.#queue.byConv());
+    const [device, user, commands] = [this.#device, this.user, this.queue.commands()];
+    const changed = this.view.update(this.replica.shown(), this.queue.byConv());
     for (const conv of changed) this.#emit('change', { conv });
     if (changed.length > 0 || commands.length !== this.#pending) this.#emit('update', undefined);
     this.#pending = commands.length;
@@ -223,16 +213,16 @@ export class Engine {
     if (!kept) return;
     this.#device = this.#options.device ?? kept.device;
     this.user = kept.user;
-    if (kept.epoch !== null) this.#replica.restore({ ...kept, epoch: kept.epoch, rows: kept.rows.values() });
-    const given = this.commands();
-    this.#queue.clear();
-    for (const command of [...kept.commands, ...given]) this.#queue.add(command);
+    if (kept.epoch !== null) this.replica.restore({ ...kept, epoch: kept.epoch, rows: kept.rows.values() });
+    const given = this.queue.commands();
+    this.queue.clear();
+    for (const command of [...kept.commands, ...given]) this.queue.add(command);
     this.#refresh();
   }
 
   #forget(): void {
-    this.#queue.clear();
-    this.#replica.reset();
+    this.queue.clear();
+    this.replica.reset();
     this.#refresh();
     this.#options.store?.clear();
   }
@@ -242,6 +232,9 @@ export class Engine {
 function socketUrl(given: string): string {
   const url = new URL(given, globalThis.location?.href);
   url.protocol = url.protocol.replace(/^http/, 'ws');
+  if (!/^wss?:$/.test(url.protocol)) {
+    throw new TidemarkError('invalid_argument', 'url must be http or ws', { field: 'url' });
+  }
   if (url.pathname === '/') url.pathname = '/v1/ws';
   return url.href;
 }

@@ -74,7 +74,7 @@ export function openSession({ url, codec, WebSocket, clock }: SessionOptions, ha
     if (fatal) giveUp({ code: NO_CLOSE_FRAME, reason: message });
   }
 
-  const silent = () => giveUp({ code: NO_CLOSE_FRAME, reason: 'no sign of the server in time' });
+  const silent = () => giveUp({ code: NO_CLOSE_FRAME, reason: 'no sign of the server' });
 
   const liveness = createLiveness(clock, { silent, asleep: probe });
   const cancelGreeting = clock.after(GREETING_MS_MAX, silent);

@@ -49,7 +49,7 @@ export function createTokenSource(getToken: GetToken, clock: ClientClock, random
 
   async function answer(reason: TokenReason): Promise<string | null> {
     const late = new Promise<never>((_, reject) => {
-      cancelAnswer = clock.after(ANSWER_MS_MAX, () => reject(new Error('getToken does not answer')));
+      cancelAnswer = clock.after(ANSWER_MS_MAX, () => reject(new Error('getToken is late')));
     });
     try {
       held = await Promise.race([getToken({ reason }), late]);

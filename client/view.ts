@@ -35,8 +35,6 @@ export interface Totals {
 
 type Effects = ReadonlyMap<string, readonly SingleCommand[]>;
 
-export type View = ReturnType<typeof createView>;
-
 export function createView() {
   let rows: ClientState['rows'] = new Map();
   let effects: Effects = new Map();

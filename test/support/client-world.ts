@@ -9,7 +9,7 @@ import type { ServerSettings } from './protocol-server.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { VirtualNetwork } from './virtual-network.ts';
 
-export const HOUR_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 export interface WorldOptions {
   server?: Partial<ServerSettings>;

@@ -182,8 +182,29 @@ test('a conversation that this device does not hold needs a seq', async () => {
   await quiet(world, client);
   expect(confirmed).toEqual([['ack', 'unknown']]);
   const fresh = world.client('u1');
-  expect(() => fresh.markAllRead()).toThrow('nothing is held');
+  expect(() => fresh.markAllRead()).toThrow('nothing held yet');
   await Promise.all([client.close(), fresh.close()]);
+});
+
+test('a wrong argument is named, and changes nothing', async () => {
+  const { world, client } = await scene();
+  const wrong: [() => void, string, string][] = [
+    [() => client.markRead(7 as unknown as string), 'conv', 'text of 1 to 128 bytes'],
+    [() => client.mute(''), 'conv', 'text of 1 to 128 bytes'],
+    [() => client.hide('\ud800'), 'conv', 'text of 1 to 128 bytes'],
+    [() => client.clear('é'.repeat(65)), 'conv', 'text of 1 to 128 bytes'],
+    [() => client.markRead('c1', { upTo: -1 }), 'upTo', 'an integer from 0 to 2^53-1'],
+    [() => client.clear('c1', { upTo: 1.5 }), 'upTo', 'an integer from 0 to 2^53-1'],
+    [() => client.markUnread('c1', { fromSeq: 0 }), 'fromSeq', 'an integer from 1 to 2^53-1'],
+  ];
+  for (const [deed, field, what] of wrong) {
+    const thrown = { name: 'TidemarkError', code: 'invalid_argument', field, message: `${field} must be ${what}` };
+    expect(deed).toThrow(expect.objectContaining(thrown) as Error);
+  }
+  expect(client.pending()).toEqual([]);
+  expect(client.total()).toBe(9);
+  await client.close();
+  await world.clock.pass(10);
 });
 
 test('[AK7] isUnread goes by the floor', async () => {

@@ -321,6 +321,7 @@ test('the address: http becomes ws, a bare host means the standard path', async 
     'wss://example.test/chat/ws?x=1 tidemark.v1.json',
   ]);
   expect(() => world.client('u1', { url: 'no address' })).toThrow('Invalid URL');
+  expect(() => world.client('u1', { url: 'ftp://example.test' })).toThrow('url must be http or ws');
 });
 
 test('a delay of a month does not make a timer of the system fire at once', async () => {

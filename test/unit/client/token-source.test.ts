@@ -93,7 +93,7 @@ test('a callback that never answers is given up, and asked again', async () => {
   const { clock, asked, tokens } = source(() => new Promise<string>(() => {}));
   const first = tokens.forConnection().catch((error: unknown) => error);
   await clock.pass(30_000);
-  expect(await first).toMatchObject({ code: 'token', cause: new Error('getToken does not answer') });
+  expect(await first).toMatchObject({ code: 'token', cause: new Error('getToken is late') });
   void tokens.forConnection();
   await clock.pass(0);
   expect(asked).toEqual(['connect', 'connect']);
