@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { noMetrics } from '../src/metrics.ts';
-import type { Change, StateStore, Truth } from '../src/ports.ts';
+import type { Change, StateStore, Truth, Wakeup } from '../src/ports.ts';
 import { createServices, type Services } from '../src/services/services.ts';
 import { createMemoryEpochs } from '../src/state/memory-epochs.ts';
 import { createMemoryState } from '../src/state/memory.ts';
@@ -15,6 +15,7 @@ export interface Embedded {
   readonly services: Services;
   readonly truth: Truth;
   readonly state: StateStore;
+  readonly wakeup: Wakeup;
   /** Statements and rows of truth since the last `reset`. */
   readonly counted: { statements: number; rows: number; reset(): void };
   /** Changes pushed so far. */
@@ -22,7 +23,8 @@ export interface Embedded {
   close(): Promise<void>;
 }
 
-export function openEmbedded(): Embedded {
+/** `around`: what stands between the services and the state in memory. */
+export function openEmbedded(around: (inner: StateStore) => StateStore = (inner) => inner): Embedded {
   const folder = mkdtempSync(path.join(tmpdir(), 'tidemark-bench-'));
   const counted = {
     statements: 0,
@@ -39,7 +41,7 @@ export function openEmbedded(): Embedded {
       counted.rows += rows;
     },
   });
-  const state = createMemoryState({ clock: systemClock, usersMax: 1_000_000 });
+  const state = around(createMemoryState({ clock: systemClock, usersMax: 1_000_000 }));
   const wakeup = createMemoryWakeup();
   const changes: Change[] = [];
   wakeup.subscribe({ changes: (more) => void changes.push(...more), large: () => {}, disconnect: () => {} });
@@ -64,6 +66,7 @@ export function openEmbedded(): Embedded {
     services,
     truth,
     state,
+    wakeup,
     counted,
     changes,
     async close() {

@@ -1,0 +1,41 @@
+/** The baseline: `ws` as its documentation shows it, without compression, which does nothing but hold sockets and write to them. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { answerQuestions, cpuUs, pushTimes, restingRss } from '../child.ts';
+
+const BACKLOG = 4096;
+const http = createServer();
+const server = new WebSocketServer({ server: http, perMessageDeflate: false });
+server.on('connection', (socket) => {
+  socket.on('message', () => {});
+  socket.on('error', () => {});
+});
+
+/** The stream below a socket, which `ws` keeps to itself. */
+function streamOf(socket: WebSocket): Duplex {
+  return (socket as unknown as { _socket: Duplex })._socket;
+}
+
+answerQuestions({
+  listen: () =>
+    new Promise((resolve) => {
+      http.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG }, () =>
+        resolve((http.address() as AddressInfo).port),
+      );
+    }),
+  cpuUs,
+  rss: restingRss,
+  sockets: () => server.clients.size,
+  push: ({ times, bytes }: { times: number; bytes: number }) => {
+    const streams = [...server.clients].map(streamOf);
+    // One unmasked binary frame, header and all, for everybody.
+    const frame = Buffer.alloc(bytes, 1);
+    frame[0] = 0x82;
+    frame[1] = bytes - 2;
+    return pushTimes(streams.length, times, () => () => {
+      for (const stream of streams) stream.write(frame);
+    });
+  },
+});
