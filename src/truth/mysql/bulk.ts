@@ -1,13 +1,12 @@
-import type { Value, Values } from '../records.ts';
+import type { Values } from '../records.ts';
 import type { Changed, Session } from './session.ts';
 
 /** Rows of one statement. More would not be faster, and an IN list of 1,000 is turned into a subquery by MariaDB. */
 const ROWS_MAX = 256;
+/** Lengths of lists. Each makes a text of its own that the server has to prepare and to keep, for each connection. */
+const LENGTHS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
 
-/**
- * One statement for many rows. Each length is a text of its own that the server has to prepare, so only powers of two are used: a list
- * is either filled up by its last row, where a row twice does no harm, or split.
- */
+/** One statement for many rows: a list is filled up by its last row, where a row twice does no harm, or split. */
 export class Bulk {
   readonly #row: string;
   readonly #text: (rows: string) => string;
@@ -101,8 +100,8 @@ function equal(columns: readonly string[]): string {
 function* filledUp(rows: readonly Values[], max: number): Generator<Values[]> {
   for (let start = 0; start < rows.length; start += max) {
     const part = rows.slice(start, start + max);
-    const last = part.at(-1) as Value[];
-    const length = Math.min(max, 2 ** Math.ceil(Math.log2(part.length)));
+    const length = LENGTHS.find((one) => one >= part.length) ?? part.length;
+    const last = part.at(-1) as Values;
     while (part.length < length) part.push(last);
     yield part;
   }
@@ -110,7 +109,8 @@ function* filledUp(rows: readonly Values[], max: number): Generator<Values[]> {
 
 function* split(rows: readonly Values[], max: number): Generator<Values[]> {
   for (let start = 0; start < rows.length;) {
-    const length = Math.min(max, 2 ** Math.floor(Math.log2(rows.length - start)));
+    const left = Math.min(max, rows.length - start);
+    const length = LENGTHS.findLast((one) => one <= left) ?? left;
     yield rows.slice(start, (start += length));
   }
 }

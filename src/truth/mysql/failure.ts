@@ -47,8 +47,14 @@ export function isTooManyStatements(error: unknown): boolean {
 /** What a caller of truth is told. */
 export function translated(error: unknown): unknown {
   if (error instanceof Unavailable || error instanceof Bug || !isOfDriver(error)) return error;
-  if (failureOf(error) === 'refused') return new Bug(`truth refused a statement: ${error.message}`, { cause: error });
-  return new Unavailable(`truth is away: ${error.message}`, RETRY_MS, 'unavailable', { cause: error });
+  switch (failureOf(error)) {
+    case 'refused':
+      return new Bug(`truth refused a statement: ${error.message}`, { cause: error });
+    case 'contended':
+      return new Unavailable('too many want the same rows of truth', RETRY_MS, 'unavailable', { cause: error });
+    case 'away':
+      return new Unavailable(`truth is away: ${error.message}`, RETRY_MS, 'unavailable', { cause: error });
+  }
 }
 
 function isOfDriver(error: unknown): error is Error {

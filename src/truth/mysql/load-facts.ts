@@ -99,7 +99,7 @@ async function loadEvents(session: Session, ids: readonly string[], reservations
   const eventIds = [...new Set(ids)].toSorted(byBytes);
   const found = new Map(eventIds.map((eventId) => [eventId, null as ReturnType<typeof readEvent> | null]));
   if (eventIds.length === 0) return found;
-  await reservations.events(session, eventIds);
+  if (await reservations.events(session, eventIds)) return found;
   for (const row of await EVENTS.all(session, rowsOfIds(eventIds))) {
     const event = readEvent(row);
     if (event.acceptedAt !== RESERVED_AT) found.set(event.eventId, event);

@@ -24,7 +24,8 @@ const WRITERS_MAX = 8;
 /** A server that starts together with its nodes may take so long to answer. */
 const START_MS = 60_000;
 const START_RETRY_MS = 500;
-const LOCK_WAIT_S = 1;
+/** Less than the patience of a caller; who gives up loses its place in the queue. */
+const LOCK_WAIT_S = 2;
 
 const GREETING = [
   // What does not fit is refused, not cut.
@@ -49,11 +50,12 @@ const OLDEST = { MySQL: [8, 0, 29], MariaDB: [10, 11, 0] } as const;
 export async function openMysqlTruth(options: MysqlTruthOptions): Promise<MysqlTruth> {
   const { url, clock, random, metrics, writersMax = WRITERS_MAX, onStatement } = options;
   const idStep = await prepare(url, clock);
-  const pool = { url, onStatement };
+  const patience = new Patience(clock, random, metrics);
+  const pool = { url, onStatement, onAnswer: (tookMs: number) => patience.answered(tookMs) };
   return new MysqlTruth({
     writers: new Pool({ ...pool, greeting: WRITER_GREETING, connectionsMax: writersMax }),
     readers: new Pool({ ...pool, greeting: READER_GREETING, connectionsMax: Math.ceil(writersMax * 1.5) }),
-    patience: new Patience(clock, random, metrics),
+    patience,
     random,
     idStep,
   });
@@ -61,7 +63,7 @@ export async function openMysqlTruth(options: MysqlTruthOptions): Promise<MysqlT
 
 /** Waits for the server, looks whether it will do, and brings its schema up to date; answers how far apart it gives out ids. */
 async function prepare(url: string, clock: Clock): Promise<number> {
-  const pool = new Pool({ url, greeting: GREETING, connectionsMax: 1, onStatement: undefined });
+  const pool = new Pool({ url, greeting: GREETING, connectionsMax: 1 });
   const untilMs = clock.nowMs() + START_MS;
   try {
     for (;;) {

@@ -7,8 +7,9 @@ import { failureOf, RETRY_MS, translated } from './failure.ts';
 const DEADLINE_MS = 2_500;
 const BACKOFF_FIRST_MS = 5;
 const BACKOFF_MAX_MS = 200;
-/** Who waited behind a call that ran into its deadline is not made to wait as long again. */
+/** Who waited behind a call that ran into its deadline is not made to wait as long again, unless the server is quick enough with others. */
 const OUTAGE_MS = 250;
+const QUICK_MS = 500;
 
 /**
  * How long and how often truth is tried: what was contended, or failed for want of a connection, runs again after a random pause, all
@@ -19,11 +20,16 @@ export class Patience {
   readonly #random: Random;
   readonly #metrics: Metrics;
   #outageUntilMs = 0;
+  #quickAtMs = 0;
 
   constructor(clock: Clock, random: Random, metrics: Metrics) {
     this.#clock = clock;
     this.#random = random;
     this.#metrics = metrics;
+  }
+
+  answered(tookMs: number): void {
+    if (tookMs < QUICK_MS) this.#quickAtMs = this.#clock.nowMs();
   }
 
   /** `attempt` must leave nothing behind where it fails with anything but Unavailable, which is passed on. */
@@ -32,7 +38,8 @@ export class Patience {
     const controller = new AbortController();
     const { signal } = controller;
     const cancel = this.#clock.after(DEADLINE_MS, () => {
-      this.#outageUntilMs = this.#clock.nowMs() + OUTAGE_MS;
+      const nowMs = this.#clock.nowMs();
+      if (nowMs - this.#quickAtMs >= DEADLINE_MS) this.#outageUntilMs = nowMs + OUTAGE_MS;
       controller.abort(new Unavailable('truth did not answer in time', RETRY_MS));
     });
     try {

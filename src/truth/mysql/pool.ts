@@ -1,42 +1,44 @@
 import { createPool, type Pool as DriverPool, type PoolConnection } from 'mysql2';
-import { type OnStatement, Session } from './session.ts';
+import { type OnAnswer, type OnStatement, Session, type SessionWatch } from './session.ts';
 
 export interface PoolOptions {
   readonly url: string;
   readonly connectionsMax: number;
   /** Statements that a new connection is made ready by. */
   readonly greeting: readonly string[];
-  readonly onStatement: OnStatement | undefined;
+  readonly onStatement?: OnStatement | undefined;
+  /** Told of each answer of the server. */
+  readonly onAnswer?: OnAnswer | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Each is kept open by the server, which has 16,382 for all its clients unless told otherwise. */
-const PREPARED_STATEMENTS_MAX = 128;
+const PREPARED_STATEMENTS_MAX = 200;
 
 /** Connections of one kind, opened as they are needed. One that breaks is replaced when the next is asked for. */
 export class Pool {
   readonly #pool: DriverPool;
   readonly #greeting: readonly string[];
-  readonly #onStatement: OnStatement | undefined;
+  readonly #watch: SessionWatch;
   readonly #ready = new WeakSet<PoolConnection>();
 
-  constructor({ url, connectionsMax, greeting, onStatement }: PoolOptions) {
+  constructor({ url, connectionsMax, greeting, onStatement, onAnswer }: PoolOptions) {
     this.#pool = createPool({
       uri: url,
       connectionLimit: connectionsMax,
       connectTimeout: CONNECT_TIMEOUT_MS,
       maxPreparedStatements: PREPARED_STATEMENTS_MAX,
-      // A server must not be able to ask for files of ours.
-      flags: ['-LOCAL_FILES'],
+      // A server must not be able to ask for files of ours; and rows count where something changed, not where it was found.
+      flags: ['-LOCAL_FILES', '-FOUND_ROWS'],
     });
     this.#greeting = greeting;
-    this.#onStatement = onStatement;
+    this.#watch = { onStatement, onAnswer };
   }
 
   /** Waits for a free connection as long as `signal` lets it. */
   async acquire(signal: AbortSignal): Promise<Session> {
     const connection = await this.#connection(signal);
-    const session = new Session(connection, signal, this.#onStatement);
+    const session = new Session(connection, signal, this.#watch);
     if (this.#ready.has(connection)) return session;
     try {
       for (const sql of this.#greeting) await session.say(sql);

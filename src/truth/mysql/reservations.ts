@@ -9,13 +9,17 @@ export class Reservations {
   readonly #events = new Set<string>();
   readonly #conversations = new Set<string>();
 
-  /** All of them in one sorted statement, whether they exist or not: event ids are seldom known. */
-  async events(session: Session, eventIds: readonly string[]): Promise<void> {
-    await EVENTS.run(
+  /**
+   * All of them in one sorted statement, whether they exist or not: event ids are seldom known. Answers whether all were new, and so
+   * nothing is to be read.
+   */
+  async events(session: Session, eventIds: readonly string[]): Promise<boolean> {
+    const parts = await EVENTS.runOnce(
       session,
       eventIds.map((eventId) => [eventId]),
     );
     for (const eventId of eventIds) this.#events.add(eventId);
+    return parts.every(({ given, rows }) => rows === given);
   }
 
   async conversations(session: Session, convs: readonly string[]): Promise<void> {

@@ -8,8 +8,16 @@ import { isTooManyStatements, isWornOut } from './failure.ts';
 /** Told after each statement: its text, how many rows it answered or changed, and its values. */
 export type OnStatement = (sql: string, rows: number, values: Values) => void;
 
+/** Told after each answer of the server how long it took, in ms. */
+export type OnAnswer = (tookMs: number) => void;
+
+export interface SessionWatch {
+  readonly onStatement: OnStatement | undefined;
+  readonly onAnswer: OnAnswer | undefined;
+}
+
 export interface Changed {
-  /** Rows found, whether or not the statement changed them. */
+  /** Rows inserted, deleted, or set to something else than they were. */
   readonly rows: number;
   /** The first id given out by an AUTO_INCREMENT column. */
   readonly firstId: number;
@@ -22,33 +30,33 @@ type Done = (error: QueryError | null, result: Result) => void;
 export class Session {
   readonly #connection: PoolConnection;
   readonly #signal: AbortSignal;
-  readonly #onStatement: OnStatement | undefined;
+  readonly #watch: SessionWatch;
   #pending = 0;
   #isSpent = false;
 
-  constructor(connection: PoolConnection, signal: AbortSignal, onStatement?: OnStatement) {
+  constructor(connection: PoolConnection, signal: AbortSignal, watch: SessionWatch) {
     this.#connection = connection;
     this.#signal = signal;
-    this.#onStatement = onStatement;
+    this.#watch = watch;
   }
 
   async all(sql: string, values: Values): Promise<Values[]> {
     const rows = (await this.#execute(sql, values)) as unknown as Value[][];
-    this.#onStatement?.(sql, rows.length, values);
+    this.#watch.onStatement?.(sql, rows.length, values);
     for (const row of rows) readBytes(row);
     return rows;
   }
 
   async run(sql: string, values: Values): Promise<Changed> {
     const { affectedRows, insertId } = (await this.#execute(sql, values)) as ResultSetHeader;
-    this.#onStatement?.(sql, affectedRows, values);
+    this.#watch.onStatement?.(sql, affectedRows, values);
     return { rows: affectedRows, firstId: insertId };
   }
 
   /** A statement without values or answer, such as COMMIT. */
   async say(sql: string): Promise<void> {
     await this.#command((done) => this.#connection.query({ sql }, done));
-    this.#onStatement?.(sql, 0, []);
+    this.#watch.onStatement?.(sql, 0, []);
   }
 
   /** Everything that `read` reads belongs to one moment. For a session that commits by itself. */
@@ -100,12 +108,14 @@ export class Session {
     const signal = this.#signal;
     signal.throwIfAborted();
     this.#pending++;
+    const sinceMs = performance.now();
     return new Promise<Result>((resolve, reject) => {
       const expired = (): void => reject(signal.reason as Error);
       signal.addEventListener('abort', expired, { once: true });
       start((error, result) => {
         signal.removeEventListener('abort', expired);
         this.#pending--;
+        this.#watch.onAnswer?.(performance.now() - sinceMs);
         if (error === null) return resolve(result);
         if (isWornOut(error)) this.#isSpent = true;
         return reject(error);

@@ -34,6 +34,10 @@ const OUTBOX = insert('outbox', ['conv', 'user', 'created_at', 'touched_at'], `(
 
 const MARKS = upsert('message_marks', 2, ['conv', 'seq', 'sender', 'names_all', 'off_ordinal']);
 const NO_MARKS = remove('message_marks', 'PRIMARY', ['conv', 'seq']);
+const KNOWN_MESSAGES = new Bulk(
+  '(?, ?)',
+  (rows) => `SELECT conv, seq FROM messages FORCE INDEX (PRIMARY) WHERE (conv, seq) IN (${rows})`,
+);
 const CHANGED_MESSAGES = update('messages', 2, ['conv', 'seq', 'countable', 'recalled', 'mention_all']);
 
 const NO_MENTIONS = remove('mentions', 'mentions_by_message', ['conv', 'seq']);
@@ -72,9 +76,14 @@ async function storeChanged(session: Session, messages: readonly Message[]): Pro
   const rows = [...latest.values()].map(({ conv, seq, countable, recalled, mentionAll }) => {
     return [conv, seq, Number(countable), Number(recalled), Number(mentionAll)];
   });
-  for (const { given, rows: found } of await CHANGED_MESSAGES.runOnce(session, rows)) {
-    if (found !== given) throw new Bug(`${given} messages to change, ${found} found`);
+  const known = await KNOWN_MESSAGES.all(
+    session,
+    rows.map(([conv = null, seq = null]) => [conv, seq]),
+  );
+  if (new Set(known.map(([conv, seq]) => keyOf(conv as string, seq as number))).size < rows.length) {
+    throw new Bug(`of ${rows.length} messages to change, some are not there`);
   }
+  await CHANGED_MESSAGES.run(session, rows);
 }
 
 async function storeMarks(session: Session, fresh: readonly Message[], changed: readonly Message[]): Promise<void> {
