@@ -37,23 +37,26 @@ export function createDeeds(devices: readonly Device[], feed: Feed, say: Say) {
     const seq = seqOf(results[0]);
     const { sender, room, isNotice } = draft;
     feed.add({ conv: room.conv, seq, sender, text, isNotice });
-    const seen = isNotice ? 0 : await seenBy(draft, seq);
+    if (isNotice)
+      return say(
+        `${sender.name} posts a notice to ${room.title}: it takes seq ${countText(seq)} and counts for nobody.`,
+      );
+    const seen = await seenBy(draft, seq);
     const tookMs = Math.max(1, Math.round(performance.now() - startedAtMs));
-    if (times > 1) {
-      const duplicates = results.filter((result) => result.ok && result.duplicate === true).length;
-      const same = results.every((result) => seqOf(result) === seq);
-      say(
-        `${sender.name}’s message went to ${room.title} ${times} times: ${same ? 'one' : 'more than one'} seq, ${seq}, and ${plural(duplicates, 'answer')} “duplicate”.`,
-        'fault',
-      );
-    } else if (isNotice)
-      say(
-        `${sender.name} posts a notice to ${room.title}: it takes a place, ${countText(seq)}, and counts for nobody.`,
-      );
-    else
-      say(
-        `${sender.name} writes to ${room.title}: message ${countText(seq)} shows on ${plural(seen, 'device')} after ${tookMs} ms.`,
-      );
+    say(
+      `${sender.name} writes to ${room.title}: message ${countText(seq)} shows on ${plural(seen, 'device')} after ${tookMs} ms.`,
+    );
+    if (times > 1) tellRepeats(results);
+  }
+
+  function tellRepeats(results: readonly EventResult[]): void {
+    const seqs = new Set(results.map(seqOf));
+    const duplicates = results.filter((result) => result.ok && result.duplicate === true).length;
+    const once = seqs.size === 1 ? 'it has one seq' : `it has ${seqs.size} seqs, which is wrong`;
+    say(
+      `That message was sent ${results.length} times: ${once}, and ${plural(duplicates, 'answer')} said “duplicate”.`,
+      'fault',
+    );
   }
 
   /** How many devices of others count the message; gives up on those that are away. */

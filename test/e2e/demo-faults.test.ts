@@ -54,7 +54,7 @@ test('[AK2] an ack that comes late moves nothing back', async () => {
 test('[OR2] an event that is sent twice counts once', async () => {
   const demo = await openDemo(browser());
   await demo.page.locator('#send-twice').click();
-  await told(demo, 'one seq, 4, and 1 answer “duplicate”');
+  await told(demo, 'sent 2 times: it has one seq, and 1 answer said “duplicate”');
   for (const device of ANN) await eventually(() => demo.badge(device, 'launch')).toBe('4');
   await demo.level();
   expect(demo.complaints).toEqual([]);

@@ -70,8 +70,9 @@ export async function openDemo(browser: Browser): Promise<DemoPage> {
     device,
     row,
     async badge(title, room) {
-      const found = row(title, room).locator('.badge');
-      return (await found.count()) === 0 ? null : ((await found.textContent()) ?? '');
+      // In one look: a row may go between two.
+      const [text] = await row(title, room).locator('.badge').allTextContents();
+      return text ?? null;
     },
     async total(title) {
       return Number((await device(title).locator('.total').innerText()).replaceAll(',', ''));
