@@ -49,7 +49,7 @@ export function createCommandQueue() {
   function add(command: Command, at = entries.length): void {
     const twin = twinOf(entries, command);
     if (twin === undefined) {
-      if (entries.length >= ENTRIES_MAX) throw new TidemarkError('queue_full', 'too many commands');
+      if (entries.length >= ENTRIES_MAX) throw new TidemarkError('queue_full', 'queue full');
       entries.splice(at, 0, { command, sentAs: null, doneAt: null });
     } else {
       const merged = mergedCommand(twin.command, command);

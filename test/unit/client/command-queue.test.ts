@@ -133,7 +133,7 @@ describe('order', () => {
     const queue = createCommandQueue();
     for (let i = 0; i < 10_000; i++) queue.add(ack(`c${i}`, 1));
     queue.add(ack('c1', 2));
-    expect(() => queue.add(ack('one more', 1))).toThrow('too many commands');
+    expect(() => queue.add(ack('one more', 1))).toThrow('queue full');
   });
 });
 
