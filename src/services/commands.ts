@@ -37,12 +37,15 @@ type Command =
   | UserCommand
   | { readonly kind: 'read_all'; readonly epoch: string | undefined; readonly syncVersion: number | undefined };
 
-/** Jobs of one transaction; a job is one user's. */
-const BATCH_JOBS_MAX = 200;
-const WAITING_JOBS_MAX = 20_000;
+/**
+ * Conversations named by one transaction. Where truth is embedded nothing else runs meanwhile, so it is this that bounds how long
+ * every socket of the node waits, whatever anybody sends; a job that names more (read_all) is alone.
+ */
+const BATCH_ITEMS_MAX = 500;
+const WAITING_ITEMS_MAX = 100_000;
 const LANE_WAITING_MAX = 2000;
-/** Ack frames of one user that are carried out as one. */
-const ACKS_TOGETHER_MAX = 500;
+/** Ack frames of one user are carried out as one up to so many items. */
+const ITEMS_TOGETHER_MAX = 500;
 /** Answers that may wait for the state to come back; beyond it a command is refused although it is durable, and a resend is harmless. */
 const UNSHOWN_MAX = 10_000;
 const SHOW_AGAIN_MS = 250;
@@ -63,8 +66,9 @@ export class Commands {
     this.#jobs = new Batcher({
       run: (jobs) => commitJobs(deps, jobs),
       isolates: (error) => !(error instanceof Unavailable),
-      batchWeightMax: BATCH_JOBS_MAX,
-      waitingWeightMax: WAITING_JOBS_MAX,
+      weightOf: ({ commands }) => commands.reduce((items, command) => items + itemsIn(command), 0),
+      batchWeightMax: BATCH_ITEMS_MAX,
+      waitingWeightMax: WAITING_ITEMS_MAX,
       soon: (run) => deps.clock.soon(run),
     });
   }
@@ -190,6 +194,17 @@ export class Commands {
 
 function acksInFront(lane: readonly Queued<Command, CommandAnswer>[]): number {
   let count = 0;
-  while (count < ACKS_TOGETHER_MAX && lane[count]?.command.kind === 'ack') count++;
+  let items = 0;
+  for (const { command } of lane) {
+    if (command.kind !== 'ack') break;
+    items += itemsIn(command);
+    if (items > ITEMS_TOGETHER_MAX) break;
+    count++;
+  }
   return Math.max(1, count);
+}
+
+/** At least 1: an empty list takes a place too. */
+function itemsIn(command: Command): number {
+  return command.kind === 'ack' ? Math.max(1, command.items.length) : 1;
 }

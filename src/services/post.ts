@@ -26,10 +26,14 @@ export interface PostDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** Events of one transaction. */
-const BATCH_EVENTS_MAX = 500;
-/** Events that may wait. */
-const WAITING_EVENTS_MAX = 20_000;
+/**
+ * Events of one transaction, those that name many users counted by what they cost. Where truth is embedded nothing else runs
+ * meanwhile, so it is this that bounds how long every socket of the node waits; a heavier event is alone.
+ */
+const BATCH_WEIGHT_MAX = 500;
+const WAITING_WEIGHT_MAX = 20_000;
+/** So many names of an event (members, mentions) cost as much as one message. */
+const NAMES_A_MESSAGE = 4;
 /** Activity numbers per millisecond, so that messages of one millisecond keep their order in lists. */
 const ACTIVITIES_PER_MS = 1024;
 
@@ -42,9 +46,9 @@ export class Post {
     this.#deps = deps;
     this.#batches = new Batcher({
       run: (requests) => this.#commit(requests),
-      weightOf: (events) => events.length,
-      batchWeightMax: BATCH_EVENTS_MAX,
-      waitingWeightMax: WAITING_EVENTS_MAX,
+      weightOf: (events) => events.reduce((weight, event) => weight + weightOf(event), 0),
+      batchWeightMax: BATCH_WEIGHT_MAX,
+      waitingWeightMax: WAITING_WEIGHT_MAX,
       soon: (run) => deps.clock.soon(run),
     });
   }
@@ -72,8 +76,11 @@ export class Post {
   }
 
   async #commit(requests: readonly (readonly Event[])[]): Promise<(readonly EventResult[])[]> {
-    await this.#deps.fanOut.room();
-    const results = await this.#commitOrSplit(requests.flat());
+    const results: EventResult[] = [];
+    for (const events of transactionsOf(requests.flat())) {
+      await this.#deps.fanOut.room();
+      results.push(...(await this.#commitOrSplit(events)));
+    }
     let start = 0;
     return requests.map((events) => results.slice(start, (start += events.length)));
   }
@@ -122,6 +129,28 @@ export class Post {
     this.#lastActivity = Math.max(this.#lastActivity + 1, nowMs * ACTIVITIES_PER_MS);
     return this.#lastActivity;
   }
+}
+
+/** The events in their order, cut into what one transaction takes. */
+function transactionsOf(events: readonly Event[]): Event[][] {
+  const cut: Event[][] = [];
+  let left = 0;
+  for (const event of events) {
+    const weight = weightOf(event);
+    if (weight > left) {
+      cut.push([]);
+      left = BATCH_WEIGHT_MAX;
+    }
+    cut.at(-1)?.push(event);
+    left -= weight;
+  }
+  return cut;
+}
+
+function weightOf(event: Event): number {
+  const lists = event as { members?: string[]; users?: string[]; mentions?: string[] };
+  const names = (lists.members?.length ?? 0) + (lists.users?.length ?? 0) + (lists.mentions?.length ?? 0);
+  return 1 + names / NAMES_A_MESSAGE;
 }
 
 function outboxOf(plan: IngestPlan): OutboxTarget[] {

@@ -10,6 +10,7 @@ import { deriveRow, type DerivedRow, type HeldRow, listingOf, looksSame } from '
 import type { Metrics } from '../metrics.ts';
 import type { Clock, Random, StateStore, StateView, Truth } from '../ports.ts';
 import type { Refresh } from './refresh.ts';
+import { turn } from './turn.ts';
 
 export interface ReconcileDeps {
   readonly truth: Truth;
@@ -24,6 +25,8 @@ export interface ReconcileDeps {
 }
 
 const USERS_A_PAGE = 500;
+/** Messages above the floor of a row that is counted: a walk over more would hold up everybody else. */
+const SAMPLE_MESSAGES_MAX = 5000;
 
 export class Reconcile {
   readonly #deps: ReconcileDeps;
@@ -73,6 +76,7 @@ export class Reconcile {
       answer.checked++;
       if (outcome !== 'right') answer.wrong++;
       if (outcome === 'repaired') answer.repaired++;
+      await turn(this.#deps.clock);
     }
     this.#deps.metrics.reconciled(users.length, (this.#deps.clock.nowMs() - startedAtMs) / 1000);
   }
@@ -98,9 +102,9 @@ export class Reconcile {
   /** Whether truth's formula and a count of its message rows differ in a sample of the rows. */
   async #miscounted(facts: readonly RowFacts[]): Promise<boolean> {
     const { truth, random, sampleRows, groupThreshold, metrics } = this.#deps;
-    const members = facts.filter((one) => one.membership.member && !one.conversation.dissolved);
-    for (let i = 0; i < Math.min(sampleRows, members.length); i++) {
-      const one = members[Math.floor(random.fraction() * members.length)] as RowFacts;
+    const rows = facts.filter(isCountedSoon);
+    for (let i = 0; i < Math.min(sampleRows, rows.length); i++) {
+      const one = rows[Math.floor(random.fraction() * rows.length)] as RowFacts;
       const { conv, user } = one.membership;
       const floor = floorOf(one);
       const counted = await truth.countMessages({ conv, user }, floor.seq);
@@ -114,6 +118,14 @@ export class Reconcile {
     }
     return false;
   }
+}
+
+/** A living row with so few messages above its floor, by truth's own word, that they may be counted one by one. */
+function isCountedSoon(facts: RowFacts): boolean {
+  const { conversation, membership } = facts;
+  return (
+    membership.member && !conversation.dissolved && conversation.headOrd - floorOf(facts).ord <= SAMPLE_MESSAGES_MAX
+  );
 }
 
 /** `behind`: rows that the state has at lower revs, or not yet at all. */

@@ -1,12 +1,14 @@
 import type { Op } from '../../protocol/index.ts';
 import { deriveRow } from '../core/row.ts';
 import { Bug } from '../errors.ts';
-import type { Change, ConvUser, StateAnswer, StateCall, StateStore, Truth, Wakeup } from '../ports.ts';
+import type { Change, Clock, ConvUser, StateAnswer, StateCall, StateStore, Truth, Wakeup } from '../ports.ts';
+import { turn } from './turn.ts';
 
 export interface RefreshDeps {
   readonly truth: Truth;
   readonly state: StateStore;
   readonly wakeup: Wakeup;
+  readonly clock: Pick<Clock, 'soon'>;
   readonly groupThreshold: number;
 }
 
@@ -19,8 +21,8 @@ export interface RefreshTarget {
 
 /** Users of one state call: about a millisecond of one Redis core at 4–6 µs a user (DESIGN §2). */
 const CALL_USERS_MAX = 200;
-/** Pairs of one read of truth, so that no read holds a connection for long. */
-const READ_PAIRS_MAX = 2000;
+/** Pairs of one read of truth, so that no read holds a connection, or the thread, for long. */
+const READ_PAIRS_MAX = 1000;
 /** A row is offered again when the revs cross; every round reads newer ones, so more than a few rounds mean a defect. */
 const ROUNDS_MAX = 20;
 
@@ -42,9 +44,10 @@ export class Refresh {
     for (let round = 0; open.length > 0; round++) {
       if (round === ROUNDS_MAX) throw new Bug(`rows of ${open.length} users do not settle`);
       const again: RefreshTarget[] = [];
-      const changes: Change[] = [];
       for (let i = 0; i < open.length; i += CALL_USERS_MAX) {
+        if (i > 0) await turn(this.#deps.clock);
         const part = open.slice(i, i + CALL_USERS_MAX);
+        const changes: Change[] = [];
         const got = await this.#deps.state.apply(part);
         part.forEach((call, j) => {
           const answer = got[j] as StateAnswer;
@@ -53,8 +56,8 @@ export class Refresh {
           if (answer.change) changes.push(answer.change);
           if (answer.derive.length > 0) again.push({ user: call.user, convs: answer.derive, op: call.op });
         });
+        if (changes.length > 0) await this.#deps.wakeup.publishChanges(changes);
       }
-      if (changes.length > 0) await this.#deps.wakeup.publishChanges(changes);
       open = await this.derive(again);
     }
     return answers;
@@ -70,6 +73,7 @@ export class Refresh {
     const pairs: ConvUser[] = targets.flatMap(({ user, convs }) => convs.map((conv) => ({ conv, user })));
     const rowsOf = new Map<string, StateCall['rows'][number][]>();
     for (let i = 0; i < pairs.length; i += READ_PAIRS_MAX) {
+      if (i > 0) await turn(this.#deps.clock);
       for (const facts of await this.#deps.truth.rows(pairs.slice(i, i + READ_PAIRS_MAX))) {
         const user = facts.membership.user;
         const rows = rowsOf.get(user);

@@ -8,6 +8,7 @@ import { Bug, Unavailable } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock, EpochSource, Random, StateHead, StateStore, StateView, Truth, Wakeup } from '../ports.ts';
 import type { Refresh } from './refresh.ts';
+import { turn } from './turn.ts';
 
 export interface SyncDeps {
   readonly truth: Truth;
@@ -148,6 +149,8 @@ export class Sync {
       if (await state.read(user, Number.MAX_SAFE_INTEGER)) return;
     }
     try {
+      // Between two builds everybody else is served: a batch may ask for hundreds of users.
+      await turn(clock);
       const facts = await truth.rowsOfUser(user);
       const rows = facts.map((one) => deriveRow(one, groupThreshold));
       const { stored, dirty } = await state.completeBuild(user, token, await epochs.draw(user), rows);
