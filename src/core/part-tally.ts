@@ -20,9 +20,20 @@ export function tallyPart(part: ConversationPart, user: string): PartTally {
     brings = true;
     if (message.sender === user) continue;
     unread++;
-    if (message.mentionAll || message.mentions.includes(user)) mentions++;
+    if (message.mentionAll || names(message.mentions, user)) mentions++;
   }
   return { unread, mentions, brings };
+}
+
+/** A list that is longer is looked up in a set: every member of the conversation asks. */
+const SHORT_LIST_MAX = 16;
+const longLists = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function names(mentions: readonly string[], user: string): boolean {
+  if (mentions.length <= SHORT_LIST_MAX) return mentions.includes(user);
+  const known = longLists.get(mentions) ?? new Set(mentions);
+  longLists.set(mentions, known);
+  return known.has(user);
 }
 
 /** The same for many users, in one walk over the messages: nearly all of them have neither written nor been named. */

@@ -18,9 +18,15 @@ export function readAllItems(user: string, rows: readonly HeldRow[], sinceVersio
   for (const row of rows) {
     if (!row.member) continue;
     if (sinceVersion === null) acks.push({ user, item: { conv: row.conv, seq: Number.MAX_SAFE_INTEGER } });
-    else if (row.version <= sinceVersion)
+    else if (row.version <= sinceVersion) {
+      if (isRead(row)) continue;
       acks.push({ user, item: { conv: row.conv, seq: row.headSeq, read_epoch: row.readEpoch } });
-    else if (listingOf(row) !== 'gone') stale.push(row.conv);
+    } else if (listingOf(row) !== 'gone') stale.push(row.conv);
   }
   return { acks, stale };
+}
+
+/** Nothing of it would move, and its read_epoch would keep off a mark that the state does not know of: so it costs nothing to leave it out. */
+function isRead({ readSeq, headSeq, marked }: HeldRow): boolean {
+  return readSeq >= headSeq && !marked;
 }

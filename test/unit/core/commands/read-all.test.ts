@@ -74,3 +74,14 @@ test('[AK8] without a version: all rows, present heads', () => {
   run.acks(acks);
   expect(run.row('ben', 'c1')).toMatchObject({ unread: 0, readSeq: 3 });
 });
+
+test('[AK8] rows that are read to their head cost nothing', () => {
+  const run = started();
+  run.ack('ben', { conv: 'c1', seq: 2 });
+  run.ack('ben', { conv: 'c2', seq: 2 });
+  run.mark({ user: 'ben', conv: 'c2' });
+  const rows = ['c1', 'c2', 'c3'].map((conv) => held(run, conv, 3));
+  const { acks, stale } = readAllItems('ben', rows, 3);
+  expect(acks.map(({ item }) => item.conv)).toEqual(['c2', 'c3']);
+  expect(stale).toEqual([]);
+});
