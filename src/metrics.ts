@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { events } from '../protocol/index.ts';
+import { closeCodes, events } from '../protocol/index.ts';
 
 /**
  * One method for each thing that happens. Callers say what happened; which metric that moves, and under which labels, is
@@ -78,7 +78,7 @@ export interface MetricDefinition {
 export const metricDefinitions = {
   connections: gauge('Sockets by state: open, and of these live (greeted and synced).', 'state'),
   handshakes_total: counter('WebSocket handshakes by result.', 'result'),
-  closes_total: counter('Sockets closed, by close code.', 'code'),
+  closes_total: counter('Sockets closed, by close code; `other` for codes that only their peer knows.', 'code'),
   slow_consumer_closed_total: counter('Sockets closed with 4100: they did not read what was sent.'),
   half_open_closed_total: counter('Sockets closed because their peer went silent.'),
   rate_limited_total: counter('Requests, frames and connections refused by a limit.', 'scope'),
@@ -120,6 +120,9 @@ export const METRIC_PREFIX = 'tidemark_';
 /** From a tenth of a millisecond (a push within the process) to the time after which a caller has given up. */
 const SECONDS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** Of RFC 6455 §7.4.1: the ends that every WebSocket client knows. */
+const USUAL_CLOSE_CODES = new Set([1000, 1001, 1005, 1006]);
+
 export function createMetrics(): MetricsRegistry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -132,7 +135,7 @@ export function createMetrics(): MetricsRegistry {
     connectionOpened: () => m.connections.inc({ state: 'open' }),
     connectionClosed(code) {
       m.connections.dec({ state: 'open' });
-      m.closes_total.inc({ code: String(code) });
+      m.closes_total.inc({ code: closeLabel(code) });
     },
     sessionLive: (change) => m.connections.inc({ state: 'live' }, change),
     helloAnswered: (seconds) => m.sync_seconds.observe(seconds),
@@ -201,6 +204,11 @@ export const noMetrics: Metrics = {
   requestAnswered: nothing,
   requestsInFlight: nothing,
 };
+
+/** A peer may close with any of two thousand codes; only those that mean something here get a label of their own. */
+function closeLabel(code: number): string {
+  return Object.hasOwn(closeCodes, code) || USUAL_CLOSE_CODES.has(code) ? String(code) : 'other';
+}
 
 function typeLabel(value: unknown): string {
   const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;

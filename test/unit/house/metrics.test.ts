@@ -68,6 +68,17 @@ describe('metrics', () => {
     );
   });
 
+  test('whatever code a peer closes with, the labels are few', async () => {
+    const values = await valuesAfter((metrics) => {
+      for (let code = 3000; code < 4000; code++) metrics.connectionClosed(code);
+      for (const code of [1000, 1001, 1005, 1006, 1013, 4404, 4999]) metrics.connectionClosed(code);
+    });
+    const codes = values.filter((line) => line.startsWith('tidemark_closes_total'));
+    expect(new Set(codes.map((line) => /code="(\w+)"\} (\d+)/.exec(line)?.slice(1).join(' ')))).toEqual(
+      new Set(['1000 1', '1001 1', '1005 1', '1006 1', '4404 1', 'other 1002']),
+    );
+  });
+
   test('a request is counted by route, and timed', async () => {
     const values = await valuesAfter((metrics) => metrics.requestAnswered('/v1/events', 'POST', 200, 0.002));
     expect(values).toContain('tidemark_http_requests_total{route="/v1/events",method="POST",status="200"} 1');
