@@ -1,13 +1,13 @@
 import { createConnection } from 'mysql2/promise';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
 import { Unavailable } from '../../src/errors.ts';
 import { noMetrics } from '../../src/metrics.ts';
 import type { Truth } from '../../src/ports.ts';
 import type { MysqlTruth } from '../../src/truth/mysql/truth.ts';
-import { NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
 import { freshName } from '../support/fresh-name.ts';
-import { type MariadbServer, startMariadb } from '../support/mariadb.ts';
 import { freshDatabase, openTruthAt } from '../support/mysql-database.ts';
 import { openServiceBench } from '../support/service-bench.ts';
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -24,7 +24,9 @@ let truth: MysqlTruth;
 let retries: string[] = [];
 
 beforeAll(async () => {
-  server = await startMariadb();
+  const program = await need('mariadb');
+  if ('reason' in program) throw new Error(program.reason);
+  server = await startMariadb(program.path);
   url = (await freshDatabase(server.url)).url;
   const target = new URL(url);
   proxy = await openTcpProxy(Number(target.port));

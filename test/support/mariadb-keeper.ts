@@ -6,13 +6,16 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startMariadb } from './mariadb.ts';
+import { startMariadb } from '../../loadtest/mariadb.ts';
+import { need } from './debian.ts';
 
 const LOOK_MS = 250;
 const [, , folder = '', pid = ''] = process.argv;
 
 try {
-  const server = await startMariadb();
+  const program = await need('mariadb');
+  if ('reason' in program) throw new Error(program.reason);
+  const server = await startMariadb(program.path);
   say('url', server.url);
   while (isAlive(Number(pid))) await sleep(LOOK_MS);
   await server.stop();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort } from '../../loadtest/free-port.ts';
 import { need } from './debian.ts';
-import { listening } from './port-watch.ts';
+import { listening } from '../../loadtest/port-watch.ts';
 
 export interface RedisServer {
   /** redis://127.0.0.1:PORT */

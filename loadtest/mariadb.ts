@@ -4,8 +4,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../loadtest/free-port.ts';
-import { need } from './debian.ts';
+import { freePort } from './free-port.ts';
 import { listening } from './port-watch.ts';
 
 export interface MariadbServer {
@@ -22,10 +21,7 @@ export interface MariadbServer {
 const START_TIMEOUT_MS = 60_000;
 
 /** A MariaDB server of its own, in a temporary folder, on a free port. Only from this machine, and without a password. */
-export async function startMariadb(options: readonly string[] = []): Promise<MariadbServer> {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  const { path } = program;
+export async function startMariadb(program = 'mariadbd', options: readonly string[] = []): Promise<MariadbServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-mariadb-'));
   const data = join(folder, 'data');
   const log = join(folder, 'log');
@@ -41,7 +37,7 @@ export async function startMariadb(options: readonly string[] = []): Promise<Mar
   async function start(): Promise<void> {
     const output = openSync(log, 'a');
     const started = spawn(
-      path,
+      program,
       [
         '--no-defaults',
         ...user,
