@@ -55,9 +55,10 @@ class JudgedDevice:
     async def disconnect(self, abrupt: bool) -> None:
         if self._run is None:
             return
-        if abrupt and self._socket is not None:
-            self._socket.cut()
-        self.client.close()
+        if not self._run.done():
+            if abrupt and self._socket is not None:
+                self._socket.cut()
+            self.client.close()
         await self._run
         self._run = None
 

@@ -76,23 +76,13 @@ class Client:
 
     async def run(self) -> Ending:
         """Connects again and again, until `close` is called or a close code says to stay away."""
-        self._is_closing = False
-        failures = 0
-        while True:
-            ending, was_greeted = await self._one_socket()
-            self._end_of_socket()
-            todo = after_close(ending.code)
-            if self._is_closing or todo == "stay_away":
-                return ending
-            failures = 1 if was_greeted else failures + 1
-            is_at_once = todo == "come_back" or (todo == "new_token" and was_greeted)
-            delay_s = 0.0 if is_at_once else reconnect_delay_s(failures, self._chance())
-            await self._pause(delay_s if ending.retry_ms is None else ending.retry_ms / 1000)
-            if self._is_closing:
-                return ending
+        try:
+            return await self._sockets()
+        finally:
+            self._is_closing = False
 
     def close(self) -> None:
-        """Ends `run`. Commands that were sent before are carried out (DT6)."""
+        """Ends `run`, or the next one if none is under way. Commands that were sent before are carried out (DT6)."""
         self._is_closing = True
         self._wake.set()
         if self._connection is not None:
@@ -108,6 +98,22 @@ class Client:
         """A frame beside state and commands, as `ping` and `auth`. Nothing happens without a socket."""
         if self._connection is not None:
             self._connection.send(frame)
+
+    async def _sockets(self) -> Ending:
+        failures = 0
+        while True:
+            ending, was_greeted = await self._one_socket()
+            self._end_of_socket()
+            todo = after_close(ending.code)
+            if self._is_closing or todo == "stay_away":
+                return ending
+            failures = 1 if was_greeted else failures + 1
+            # Not twice in a row: a server that sends everybody away would be asked without end.
+            is_at_once = was_greeted and todo in ("come_back", "new_token")
+            delay_s = 0.0 if is_at_once else reconnect_delay_s(failures, self._chance())
+            await self._pause(delay_s if ending.retry_ms is None else ending.retry_ms / 1000)
+            if self._is_closing:
+                return ending
 
     async def _one_socket(self) -> tuple[Ending, bool]:
         """How it ended, and whether a welcome had come."""

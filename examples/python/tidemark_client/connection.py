@@ -31,12 +31,20 @@ class Ending:
 
 
 class Connection:
-    def __init__(self, socket: Socket, codec: Codec, hear: Callable[[Frame], None], lose: Callable[[], None]):
+    def __init__(
+        self,
+        socket: Socket,
+        codec: Codec,
+        hear: Callable[[Frame], None],
+        lose: Callable[[], None],
+        grace_ms: int = GRACE_MS,
+    ):
         """`hear` gets each frame; `lose` is called for one that cannot be read."""
         self._socket, self._codec, self._hear, self._lose = socket, codec, hear, lose
+        self._grace_ms = grace_ms
         # None closes the socket, after the frames that were sent before (DT6).
         self._outgoing: asyncio.Queue[Frame | None] = asyncio.Queue()
-        self._silence_s = GRACE_MS / 1000
+        self._silence_s = grace_ms / 1000
 
     def send(self, frame: Frame) -> None:
         self._outgoing.put_nowait(frame)
@@ -70,7 +78,7 @@ class Connection:
                 if frame is None:
                     continue
                 if frame["t"] == "welcome":
-                    self._silence_s = (frame["heartbeat_ms"] + GRACE_MS) / 1000
+                    self._silence_s = (frame["heartbeat_ms"] + self._grace_ms) / 1000
                 if frame["t"] == "bye":
                     bye = frame
                 self._hear(frame)

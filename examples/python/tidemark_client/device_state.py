@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal, Mapping
 
+from .frames import Frame
 from .row_set import RowSet
 
 
@@ -41,6 +42,12 @@ class Pages:
     rows: RowSet = field(default_factory=RowSet)
     taken: int = 0
     next: str | None = None
+    # The last delta, whose sums the complete rows have to meet; None: those of the pages.
+    delta: Frame | None = None
+
+    @property
+    def target(self) -> int:
+        return self.version
 
 
 # Why the device asks by `sync`.

@@ -3,12 +3,13 @@
 from typing import Any
 
 from .frames import OPS, Frame, FrameFault, checked
-from .msgpack_bytes import NotMessagePack, pack, unpack
+from .msgpack_bytes import FOREIGN, NotMessagePack, pack, unpack
 from .msgpack_columns import LAYOUTS, read_columns, write_columns
 
 SUBPROTOCOL = "tidemark.v1.msgpack"
-DELTA = 32
-CODES = {code: kind for kind, (code, _) in LAYOUTS.items()} | {DELTA + place: "delta" for place in range(len(OPS))}
+# All of these are deltas, each op with a code of its own; those that no op has yet included.
+DELTAS = range(32, 64)
+CODES = {code: kind for kind, (code, _) in LAYOUTS.items()} | dict.fromkeys(DELTAS, "delta")
 
 
 def encode(frame: Frame) -> bytes:
@@ -33,7 +34,8 @@ def decode(message: Any, sender: str = "server") -> Frame:
         raise FrameFault(False, "unknown_frame", "t")
     raw: Frame = {"t": kind}
     if kind == "delta":
-        raw["op"] = OPS[array[0] - DELTA]
+        place = array[0] - DELTAS.start
+        raw["op"] = OPS[place] if place < len(OPS) else FOREIGN
     if kind in ("hello", "sync"):
         raw["cursor"] = None
     return checked(read_columns(LAYOUTS[kind][1], array[1:], raw), sender)

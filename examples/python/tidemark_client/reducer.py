@@ -95,7 +95,7 @@ def _page(state: DeviceState, frame: Frame) -> Step:
     if not frame["end"]:
         return Step(replace(state, work=replace(work, rows=rows, taken=frame["page"], next=frame["next"])))
     held = Held(work.epoch, work.version, rows.without_tombstones())
-    return _compared(replace(state, held=held, work=None), frame)
+    return _compared(replace(state, held=held, work=None), work.delta or frame)
 
 
 def _delta(state: DeviceState, frame: Frame) -> Step:
@@ -107,7 +107,8 @@ def _delta(state: DeviceState, frame: Frame) -> Step:
         return _ask(state, "gap")
     version = max(base.version, frame["sync_version"])
     if isinstance(base, Pages):
-        work = replace(base, version=version, rows=base.rows.with_rows(frame["rows"]))
+        last = frame if frame["sync_version"] == version else base.delta
+        work = replace(base, version=version, rows=base.rows.with_rows(frame["rows"]), delta=last)
         return Step(replace(state, work=work, idle_heartbeats=0))
     rows = base.rows.with_rows(frame["rows"], above=base.version).without_tombstones()
     if isinstance(base, CatchUp) and version < base.target:
@@ -127,8 +128,11 @@ def _heartbeat(state: DeviceState, frame: Frame) -> Step:
 
 def _compared(state: DeviceState, frame: Frame) -> Step:
     """SY7: the sums that a frame carries against one's own, at the same version and with nothing due."""
-    held = state.held
-    if state.work is not None or held is None:
+    held, work = state.held, state.work
+    if work is not None:
+        is_beyond = frame.get("epoch", work.epoch) == work.epoch and frame["sync_version"] > work.target
+        return _ask(state, "behind") if is_beyond else Step(state)
+    if held is None:
         return Step(state)
     if frame.get("epoch", held.epoch) != held.epoch:
         return _ask(state, "epoch")
