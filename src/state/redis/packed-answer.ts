@@ -1,15 +1,17 @@
 /**
- * What scripts/apply.lua answers, one user behind the other:
+ * What scripts/apply.lua answers, one user behind the other. It is read from the end, so that the script packs no length of what is
+ * its own border already:
  *
- *   0 missing · 1 building · 2 applied: meta, visible rows (name, row) …, names of conversations to be derived …
- *
- * Each list has its length before it in three bytes, each item in one.
+ *   visible rows (name, row) … · names of conversations to be derived, u8 length behind each · meta · u8 its length
+ *   u24 visible rows · u24 names · kind: 0 missing, 1 building (nothing else stands before these), 2 applied
  */
-import { toWireRow } from '../../core/row.ts';
 import type { Row } from '../../../protocol/index.ts';
+import { toWireRow } from '../../core/row.ts';
+import { Bug } from '../../errors.ts';
 import type { Change, StateAnswer, StateCall } from '../../ports.ts';
-import { minutesSince, type NodeSeen, unpackMeta } from './packed-meta.ts';
-import { unpackRow } from './packed-row.ts';
+import { headOf, type Meta, minutesSince, type NodeSeen, unpackMeta } from './packed-meta.ts';
+import { NameReader } from './name-reader.ts';
+import { unpackLastRow } from './packed-row.ts';
 import { uint } from './uint-bytes.ts';
 
 const MISSING: StateAnswer = { kind: 'missing' };
@@ -24,68 +26,84 @@ export interface AnswerContext {
   readonly nodeMinutes: number;
 }
 
-/** Reads one answer after the other, in the order of the calls. */
+/** Reads one answer after the other, from the last call to the first. */
 export class AnswerReader {
   readonly #bytes: Buffer;
   readonly #context: AnswerContext;
-  #at = 0;
+  readonly #convs = new NameReader();
+  readonly #epochs = new NameReader();
+  #end: number;
 
   constructor(bytes: Buffer, context: AnswerContext) {
     this.#bytes = bytes;
     this.#context = context;
+    this.#end = bytes.length;
   }
 
-  next({ user, op }: StateCall): StateAnswer {
-    const kind = this.#bytes[this.#at++];
+  previous(call: StateCall): StateAnswer {
+    const kind = this.#take(1);
     if (kind === 0) return MISSING;
     if (kind === 1) return BUILDING;
-    const metaEnd = this.#itemEnd();
-    const { tombstoneFloor: _, nodes, ...head } = unpackMeta(this.#bytes, this.#at, metaEnd);
-    this.#at = metaEnd;
-    const rows = this.#rows();
-    const derive = this.#names();
-    if (rows.length === 0) return { kind: 'applied', head, change: null, derive };
-    const change: Change = { user, ...head, baseVersion: head.syncVersion - 1, op, rows, ...this.#route(nodes) };
-    return { kind: 'applied', head, change, derive };
+    const names = this.#take(3);
+    const visible = this.#take(3);
+    const metaEnd = this.#end - 1;
+    this.#end = metaEnd - (this.#bytes[metaEnd] as number);
+    const meta = unpackMeta(this.#bytes, this.#end, metaEnd, this.#epochs);
+    const derive = names === 0 ? NOTHING : this.#names(names);
+    if (visible === 0) return { kind: 'applied', head: headOf(meta), change: null, derive };
+    const change = this.#change(call, meta, this.#rows(visible));
+    return { kind: 'applied', head: change, change, derive };
   }
 
-  #rows(): Row[] {
-    const rows: Row[] = [];
-    for (let left = this.#count(); left > 0; left--) {
-      const conv = this.#name();
-      const end = this.#itemEnd();
-      rows.push(toWireRow(unpackRow(this.#bytes, this.#at, end, conv)));
-      this.#at = end;
-    }
-    return rows;
+  /** To be called when all have been read. */
+  finish(): void {
+    if (this.#end !== 0) throw new Bug('the state store answered more than it was asked');
   }
 
-  #names(): readonly string[] {
-    const count = this.#count();
-    if (count === 0) return NOTHING;
-    return Array.from({ length: count }, () => this.#name());
+  #change(
+    { user, op }: StateCall,
+    { epoch, syncVersion, total, badge, mentions, digest, nodes }: Meta,
+    rows: readonly Row[],
+  ): Change {
+    const stands = { epoch, baseVersion: syncVersion - 1, syncVersion, op, rows, total, badge, mentions, digest };
+    const present = this.#present(nodes);
+    return present === null ? { user, ...stands } : { user, ...stands, nodes: present };
   }
 
-  #name(): string {
-    const end = this.#itemEnd();
-    const name = this.#bytes.toString('utf8', this.#at, end);
-    this.#at = end;
-    return name;
-  }
-
-  #count(): number {
-    this.#at += 3;
-    return uint(this.#bytes, this.#at - 3, 3);
-  }
-
-  /** Steps over the length of an item, and answers where the item ends. */
-  #itemEnd(): number {
-    return this.#at + 1 + (this.#bytes[this.#at++] as number);
-  }
-
-  #route(nodes: readonly NodeSeen[]): { nodes?: readonly number[] } {
+  /** Null: not known yet. */
+  #present(nodes: readonly NodeSeen[]): number[] | null {
     const { nowMs, nodeMinutes } = this.#context;
-    const present = nodes.filter(({ minute }) => minutesSince(minute, nowMs) < nodeMinutes).map(({ id }) => id);
-    return present.includes(ANY_NODE) ? {} : { nodes: present };
+    const present: number[] = [];
+    for (const { id, minute } of nodes) {
+      if (minutesSince(minute, nowMs) >= nodeMinutes) continue;
+      if (id === ANY_NODE) return null;
+      present.push(id);
+    }
+    return present;
+  }
+
+  #rows(count: number): Row[] {
+    const rows: Row[] = [];
+    for (let left = count; left > 0; left--) {
+      const { row, nameAt } = unpackLastRow(this.#bytes, this.#end, this.#convs);
+      rows.push(toWireRow(row));
+      this.#end = nameAt;
+    }
+    return rows.reverse();
+  }
+
+  #names(count: number): string[] {
+    const names: string[] = [];
+    for (let left = count; left > 0; left--) {
+      const length = this.#take(1);
+      this.#end -= length;
+      names.push(this.#convs.read(this.#bytes, this.#end, this.#end + length));
+    }
+    return names.reverse();
+  }
+
+  #take(width: number): number {
+    this.#end -= width;
+    return uint(this.#bytes, this.#end, width);
   }
 }

@@ -4,8 +4,9 @@
  *   u8 kind · u32 fence · u32 syncVersion · u32 tombstoneFloor · u16 tombstones · sums: total badge mentions · u48 digest
  *   u8 length of the epoch · epoch · nodes: u32 id, u16 minute
  */
-import { formatDigest } from '../../../protocol/index.ts';
 import type { UserState } from '../../core/user-state.ts';
+import type { StateHead } from '../../ports.ts';
+import { NameReader } from './name-reader.ts';
 import { putUint, uint } from './uint-bytes.ts';
 
 const LIVE = 1;
@@ -32,6 +33,8 @@ export interface Meta {
   readonly nodes: readonly NodeSeen[];
 }
 
+/** Of each byte, two digits: a digest is made into text for every user of a fan-out. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const NOBODY: readonly NodeSeen[] = [];
 
 export function packMeta(state: UserState, fence: number, nodes: readonly NodeSeen[]): Buffer {
@@ -59,21 +62,25 @@ export function packMeta(state: UserState, fence: number, nodes: readonly NodeSe
 }
 
 /** The meta field that lies in [start, end). */
-export function unpackMeta(bytes: Buffer, start: number, end: number): Meta {
+export function unpackMeta(bytes: Buffer, start: number, end: number, epochs = new NameReader()): Meta {
   const sum = bytes[start] === LIVE_WIDE ? 7 : 4;
   const sumsAt = start + 15;
   const digestAt = sumsAt + 3 * sum;
   const nodesAt = digestAt + 7 + (bytes[digestAt + 6] as number);
   return {
-    epoch: bytes.toString('utf8', digestAt + 7, nodesAt),
+    epoch: epochs.read(bytes, digestAt + 7, nodesAt),
     syncVersion: uint(bytes, start + 5, 4),
     tombstoneFloor: uint(bytes, start + 9, 4),
     total: uint(bytes, sumsAt, sum),
     badge: uint(bytes, sumsAt + sum, sum),
     mentions: uint(bytes, sumsAt + 2 * sum, sum),
-    digest: formatDigest(uint(bytes, digestAt, 6)),
+    digest: hexOf(bytes, digestAt),
     nodes: nodesAt === end ? NOBODY : unpackNodes(bytes, nodesAt, end),
   };
+}
+
+export function headOf({ epoch, syncVersion, total, badge, mentions, digest }: Meta): StateHead {
+  return { epoch, syncVersion, total, badge, mentions, digest };
 }
 
 /** What a clock shows, in minutes that begin anew every 45 days. */
@@ -83,6 +90,13 @@ export function minuteOf(nowMs: number): number {
 
 export function minutesSince(minute: number, nowMs: number): number {
   return (minuteOf(nowMs) - minute + MINUTES) % MINUTES;
+}
+
+/** SY8: 12 digits, the highest byte first. */
+function hexOf(bytes: Buffer, at: number): string {
+  let text = '';
+  for (let i = 5; i >= 0; i--) text += HEX[bytes[at + i] as number];
+  return text;
 }
 
 function unpackNodes(bytes: Buffer, start: number, end: number): NodeSeen[] {

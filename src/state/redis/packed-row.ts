@@ -7,9 +7,10 @@
  *
  * The shape stands at the end: names and rows of a whole hash, one behind the other, are read from the end.
  */
-import type { HeldRow } from '../../core/row.ts';
+import type { DerivedRow, HeldRow } from '../../core/row.ts';
 import type { StateRow } from '../../core/user-state.ts';
 import { Bug } from '../../errors.ts';
+import { NameReader } from './name-reader.ts';
 import { putUint, uint } from './uint-bytes.ts';
 
 const MEMBER = 1;
@@ -58,12 +59,7 @@ export function packRow(row: StateRow): Buffer {
   if (hasFloor) at = putUint(scratch, at, row.floorSeq, seq);
   if (hasLatest) at = putUint(scratch, at, row.latestActivity, 7);
   const flags =
-    (row.member ? MEMBER : 0) |
-    (row.muted ? MUTED : 0) |
-    (row.marked ? MARKED : 0) |
-    (row.hidden ? HIDDEN : 0) |
-    (row.away ? AWAY : 0) |
-    (row.large ? LARGE : 0) |
+    flagsOf(row) |
     (hasFloor ? HAS_FLOOR : 0) |
     (hasLatest ? HAS_LATEST : 0) |
     (wideSeqs ? WIDE_SEQS : 0) |
@@ -73,20 +69,38 @@ export function packRow(row: StateRow): Buffer {
   return Buffer.from(scratch.subarray(0, at));
 }
 
+export function flagsOf(row: DerivedRow): number {
+  return (
+    (row.member ? MEMBER : 0) |
+    (row.muted ? MUTED : 0) |
+    (row.marked ? MARKED : 0) |
+    (row.hidden ? HIDDEN : 0) |
+    (row.away ? AWAY : 0) |
+    (row.large ? LARGE : 0)
+  );
+}
+
 /** Names and rows, one behind the other. In no order. */
 export function unpackRows(bytes: Buffer): HeldRow[] {
   const rows: HeldRow[] = [];
+  const names = new NameReader();
   for (let end = bytes.length; end > 0;) {
-    const start = end - rowBytes(bytes, end);
-    const nameAt = start - (bytes[end - 1] as number);
-    rows.push(unpackRow(bytes, start, end, bytes.toString('utf8', nameAt, start)));
+    const { row, nameAt } = unpackLastRow(bytes, end, names);
+    rows.push(row);
     end = nameAt;
   }
   return rows;
 }
 
+/** The row that ends at `end`, and where its name begins. */
+export function unpackLastRow(bytes: Buffer, end: number, names: NameReader): { row: HeldRow; nameAt: number } {
+  const start = end - rowBytes(bytes, end);
+  const nameAt = start - (bytes[end - 1] as number);
+  return { row: unpackRow(bytes, start, end, names.read(bytes, nameAt, start)), nameAt };
+}
+
 /** The row that lies in [start, end). */
-export function unpackRow(bytes: Buffer, start: number, end: number, conv: string): HeldRow {
+function unpackRow(bytes: Buffer, start: number, end: number, conv: string): HeldRow {
   const flags = (bytes[end - 3] as number) | ((bytes[end - 2] as number) << 8);
   const isWide = (flags & WIDE_COUNTS) !== 0;
   const count = isWide ? 7 : 3;

@@ -4,7 +4,7 @@ import type { Clock, Random, StateAnswer, StateCall, StateStore, StateView } fro
 import { LargeRevs } from './large-revs.ts';
 import type { Argument, Reply } from './link.ts';
 import { AnswerReader, ANY_NODE } from './packed-answer.ts';
-import { CallPacker, packName } from './packed-call.ts';
+import { CallWriter } from './call-text.ts';
 import { minuteOf, packMeta, unpackMeta } from './packed-meta.ts';
 import { packRow, unpackRows } from './packed-row.ts';
 import type { PartitionCalls } from './partition-calls.ts';
@@ -54,24 +54,25 @@ export class RedisState implements StateStore {
 
   async apply(calls: readonly StateCall[]): Promise<StateAnswer[]> {
     const answers = Array.from<StateAnswer>({ length: calls.length });
-    const packer = new CallPacker();
+    const writer = new CallWriter();
     const groups = groupCalls(calls, (partition) => this.#calls.unitOf(partition));
     await Promise.all(
       groups.map(async ({ unit, places, keys }) => {
-        const args: Argument[] = [];
+        const args: string[] = [];
         let times = 0;
         for (const place of places) {
-          const packed = packer.pack(calls[place] as StateCall);
-          if (packed === args.at(-2)) args[args.length - 1] = String(++times);
+          const written = writer.write(calls[place] as StateCall);
+          if (written === args.at(-2)) args[args.length - 1] = String(++times);
           else {
             times = 1;
-            args.push(packed, '1');
+            args.push(written, '1');
           }
         }
         const reply = bufferOf(await this.#calls.run(scripts.apply, unit, keys, args));
         const { clock, nodeMinutes } = this.#options;
         const reader = new AnswerReader(reply, { nowMs: clock.nowMs(), nodeMinutes });
-        for (const place of places) answers[place] = reader.next(calls[place] as StateCall);
+        for (const place of places.toReversed()) answers[place] = reader.previous(calls[place] as StateCall);
+        reader.finish();
       }),
     );
     return answers;
@@ -182,6 +183,12 @@ function groupCalls(calls: readonly StateCall[], unitOf: (partition: number) => 
     group.rows += weight;
   });
   return groups;
+}
+
+/** The length in one byte, then the name. */
+function packName(name: string): Buffer {
+  const bytes = Buffer.from(name);
+  return Buffer.concat([Buffer.of(bytes.length), bytes]);
 }
 
 function bufferOf(reply: Reply | undefined): Buffer {

@@ -13,5 +13,5 @@ local fence, token = tonumber(ARGV[1]), ARGV[2]
 if is_fenced(partition, fence) then return false end
 
 local meta = unpack_meta(redis.call('HGET', user, ''), fence)
-if not meta or meta.kind ~= BUILDING or meta.token ~= token then return 0 end
+if not meta or meta[KIND] ~= BUILDING or meta[TOKEN] ~= token then return 0 end
 return redis.call('DEL', user)

@@ -15,7 +15,7 @@ if is_fenced(partition, fence) then return false end
 local time = redis.call('TIME')
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 local meta = unpack_meta(redis.call('HGET', user, ''), fence)
-if meta and meta.kind == BUILDING and meta.token ~= token and now_ms - meta.started_ms < takeOverAfterMs then return 0 end
+if meta and meta[KIND] == BUILDING and meta[TOKEN] ~= token and now_ms - meta[STARTED_MS] < takeOverAfterMs then return 0 end
 redis.call('DEL', user)
 redis.call('HSET', user, '', struct.pack('<BI4I7', BUILDING, fence, now_ms) .. token)
 redis.call('EXPIRE', user, ttlSeconds)

@@ -14,12 +14,12 @@ local fence, token, ttlSeconds = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 if is_fenced(partition, fence) then return false end
 
 local meta = unpack_meta(redis.call('HGET', user, ''), fence)
-if not meta or meta.kind ~= BUILDING or meta.token ~= token then return 0 end
+if not meta or meta[KIND] ~= BUILDING or meta[TOKEN] ~= token then return 0 end
 local dirty = {}
 for _, name in ipairs(redis.call('HKEYS', user)) do
   if name ~= '' then dirty[#dirty + 1] = name end
 end
 redis.call('DEL', user)
-set_fields(user, ARGV, 4)
+set_fields(user, ARGV, 4, #ARGV)
 redis.call('EXPIRE', user, ttlSeconds)
 return dirty

@@ -9,6 +9,7 @@
 ]]
 --@include fence
 --@include meta
+--@include nodes
 --@include fields
 --@include row
 --@include large
@@ -20,14 +21,14 @@ if is_fenced(partition, fence) then return false end
 
 local bytes = redis.call('HGET', user, '')
 local meta = unpack_meta(bytes, fence)
-if not meta or meta.kind ~= LIVE then return '' end
+if not meta or meta[KIND] == BUILDING then return '' end
 if redis.call('TTL', user) < renewBelowSeconds then redis.call('EXPIRE', user, ttlSeconds) end
 if node ~= '' and register_node(meta, node, minute, nodeMinutes) then
   bytes = pack_meta(meta, fence)
   redis.call('HSET', user, '', bytes)
 end
 
-if since and since >= meta.version then
+if since and since >= meta[SYNC_VERSION] then
   local names = redis.call('HGET', user, LARGE_FIELD)
   if not names then return { bytes, '', '' } end
   return { bytes, '', large_rows(user, names) }

@@ -12,9 +12,9 @@ local function get_fields(key, fields)
   return values
 end
 
--- `pairs_of`: name, value, name, value …
-local function set_fields(key, pairs_of, first)
-  for from = first or 1, #pairs_of, FIELDS_MAX do
-    redis.call('HSET', key, unpack(pairs_of, from, math.min(from + FIELDS_MAX - 1, #pairs_of)))
+-- `stored`, places `first` to `last`: name, value, name, value …
+local function set_fields(key, stored, first, last)
+  for from = first, last, FIELDS_MAX do
+    redis.call('HSET', key, unpack(stored, from, math.min(from + FIELDS_MAX - 1, last)))
   end
 end

@@ -28,3 +28,7 @@ local function large_rows(key, names)
   for i, bytes in ipairs(get_fields(key, convs)) do packed[#packed + 1] = convs[i] .. bytes end
   return table.concat(packed)
 end
+
+local function is_large(row)
+  return row and has(row[FLAGS], LARGE) and has(row[FLAGS], MEMBER) or false
+end

@@ -1,42 +1,31 @@
 -- What truth offers to one user's rows (src/core/user-state.ts, `offer`): revs decide what is stored, and what they cannot decide is
 -- named to be derived anew.
 
--- A change set as the caller packs it (src/state/redis/packed-call.ts).
-local function unpack_call(bytes)
-  local call = { rows = {}, parts = {}, fields = { '' } }
-  local known, at = { [''] = true }, nil
-  local repairs, rows, parts
-  repairs, rows, parts, at = struct.unpack('<BI3I3', bytes)
-  if repairs == 1 then call.repair_version, call.repair_epoch, at = struct.unpack('<I4Bc0', bytes, at) end
-  for i = 1, rows + parts do
-    local item = {}
-    item.conv, at = struct.unpack('Bc0', bytes, at)
-    if i <= rows then
-      item.bytes, at = struct.unpack('Bc0', bytes, at)
-      call.rows[i] = item
-    else
-      -- from_rev is sent one higher: a part that follows on no rev has -1
-      item.from_rev, item.to_rev, item.head_seq, item.activity, item.unread, item.mentions, item.brings, item.unless_large, at =
-        struct.unpack('<I7I7I7I7I4I4BB', bytes, at)
-      item.from_rev = item.from_rev - 1
-      call.parts[i - rows] = item
+-- A change set as the caller writes it (src/state/redis/call-text.ts): by conversation, since none has an effect on another, with the
+-- fields of the user's key that it is about.
+local function read_call(text)
+  local call = cjson.decode(text)
+  local items, fields, known = {}, { '' }, {}
+  local function item_of(conv)
+    if not known[conv] then
+      known[conv] = { conv = conv, rows = {}, parts = {} }
+      items[#items + 1], fields[#fields + 1] = known[conv], conv
     end
-    if not known[item.conv] then
-      known[item.conv] = true
-      call.fields[#call.fields + 1] = item.conv
-    end
+    return known[conv]
   end
-  return call
+  for _, row in ipairs(call.rows) do table.insert(item_of(row[1]).rows, row[2]) end
+  for _, part in ipairs(call.parts) do table.insert(item_of(part[1]).parts, part) end
+  return { items = items, fields = fields, repair = call.repair }
 end
 
 -- The row to be stored, nil for none; true: it must be derived anew.
-local function take_row(held, bytes, repair)
-  local row = unpack_row(bytes)
+local function take_row(held, offered, repair)
+  local row = { unpack(offered, 1, PLACES) }
   if not held then return row end
-  local conv, member = row.conv_rev - held.conv_rev, row.member_rev - held.member_rev
+  local conv, member = row[CONV_REV] - held[CONV_REV], row[MEMBER_REV] - held[MEMBER_REV]
   if (conv > 0 and member < 0) or (conv < 0 and member > 0) then return nil, true end
   if conv > 0 or member > 0 or (repair and conv == 0 and member == 0) then
-    row.version, row.activity, row.digest = held.version, held.activity, held.digest
+    row[VERSION], row[ACTIVITY], row[DIGEST] = held[VERSION], held[ACTIVITY], held[DIGEST]
     return row
   end
 end
@@ -45,36 +34,29 @@ end
 -- found out; DT2: anything that counts brings the row back.
 local function take_part(held, part)
   if not held then return nil, true end
-  if held.conv_rev >= part.to_rev then return nil end
-  if part.unless_large == 1 and has(held.flags, LARGE) then return nil end
-  if held.conv_rev ~= part.from_rev then return nil, true end
-  local row = {}
-  for name, value in pairs(held) do row[name] = value end
-  row.conv_rev, row.head_seq, row.latest = part.to_rev, part.head_seq, part.activity
-  if has(row.flags, MEMBER) then
-    row.unread, row.others, row.mentions = row.unread + part.unread, row.others + part.unread, row.mentions + part.mentions
-    if part.brings == 1 then row.flags = without(without(row.flags, HIDDEN), AWAY) end
+  local _, from_rev, to_rev, head_seq, activity, unread, mentions, brings, unless_large = unpack(part)
+  local rev, flags = held[CONV_REV], held[FLAGS]
+  if rev >= to_rev or (unless_large and has(flags, LARGE)) then return nil end
+  if rev ~= from_rev then return nil, true end
+  local row = { unpack(held, 1, PLACES) }
+  row[CONV_REV], row[HEAD_SEQ], row[LATEST] = to_rev, head_seq, activity
+  if has(flags, MEMBER) then
+    row[UNREAD], row[OTHERS], row[MENTIONS] = row[UNREAD] + unread, row[OTHERS] + unread, row[MENTIONS] + mentions
+    if brings then row[FLAGS] = without(without(flags, HIDDEN), AWAY) end
   end
   return row
 end
 
--- Rows before and after, by conversation, the conversations in the order in which they were put, and those to be derived.
-local function offer(call, values, repair)
-  local before, now, put, derive = {}, {}, {}, {}
-  for i = 2, #call.fields do
-    local bytes = values[i]
-    before[call.fields[i]] = bytes and unpack_row(bytes) or false
+-- The row that there is after all this, or the held one; and whether it must be derived anew. Rows come before parts.
+local function offer(held, item, repair)
+  local row, derives = held, false
+  for _, offered in ipairs(item.rows) do
+    local taken, must_derive = take_row(row, offered, repair)
+    row, derives = taken or row, derives or must_derive
   end
-  local function take(conv, row, must_derive)
-    if row then
-      if not now[conv] then put[#put + 1] = conv end
-      now[conv] = row
-    elseif must_derive and not derive[conv] then
-      derive[conv] = true
-      derive[#derive + 1] = conv
-    end
+  for _, part in ipairs(item.parts) do
+    local taken, must_derive = take_part(row, part)
+    row, derives = taken or row, derives or must_derive
   end
-  for _, row in ipairs(call.rows) do take(row.conv, take_row(now[row.conv] or before[row.conv], row.bytes, repair)) end
-  for _, part in ipairs(call.parts) do take(part.conv, take_part(now[part.conv] or before[part.conv], part)) end
-  return before, now, put, derive
+  return row, derives
 end

@@ -1,12 +1,13 @@
--- A packed row (src/state/redis/packed-row.ts has the same): numbers in as few bytes as usual ones need, the shape and the length of
--- the conversation's name at the end. So the name and row of all fields of a key, one behind the other, can be read from the end
--- without a border between them.
+-- A packed row (src/state/redis/packed-row.ts has the same): numbers in as few bytes as usual ones need, then the shape and the
+-- length of the conversation's name. So names and rows of a whole key, one behind the other, can be read from the end.
 
-local MEMBER, MUTED, MARKED, HIDDEN, AWAY, LARGE = 1, 2, 4, 8, 16, 32
+-- Places in an unpacked row.
+local VERSION, CONV_REV, MEMBER_REV, UNREAD, MENTIONS, READ_EPOCH, OTHERS, READ_SEQ, HEAD_SEQ, ACTIVITY, DIGEST = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+local FLOOR_SEQ, LATEST, FLAGS, PLACES = 12, 13, 14, 14
+local MEMBER, MUTED, MARKED, HIDDEN, AWAY, LARGE, CAPPED = 1, 2, 4, 8, 16, 32, 64
 -- From 64 on the shape: floor and latest are kept only where they differ from read and activity; wide seqs and counts take 7 bytes.
 local HAS_FLOOR, HAS_LATEST, WIDE_SEQS, WIDE_COUNTS = 64, 128, 256, 512
-local U16, U24 = 65535, 16777215
-local formats = {}
+local U8, U16, U24 = 255, 65535, 16777215
 
 local function has(flags, flag)
   return flags % (flag + flag) >= flag
@@ -16,30 +17,37 @@ local function without(flags, flag)
   return has(flags, flag) and flags - flag or flags
 end
 
-local function format_of(flags)
-  local shape = flags - flags % HAS_FLOOR
-  if not formats[shape] then
-    local seq = has(shape, WIDE_SEQS) and 'I7' or 'I3'
-    formats[shape] = '<I4' .. (has(shape, WIDE_COUNTS) and 'I7I7I7I7I7I7' or 'I3I3I3I2BI3') .. seq .. seq .. 'I7I6'
-      .. (has(shape, HAS_FLOOR) and seq or '') .. (has(shape, HAS_LATEST) and 'I7' or '')
+local function make_format(shape)
+  local seq = has(shape, WIDE_SEQS) and 'I7' or 'I3'
+  return '<I4' .. (has(shape, WIDE_COUNTS) and 'I7I7I7I7I7I7' or 'I3I3I3I2BI3') .. seq .. seq .. 'I7I6'
+    .. (has(shape, HAS_FLOOR) and seq or '') .. (has(shape, HAS_LATEST) and 'I7' or '') .. 'I2B'
+end
+
+-- By shape, made when first needed.
+local formats = {}
+
+local function format_of(shape)
+  local format = formats[shape]
+  if not format then
+    format = make_format(shape)
+    formats[shape] = format
   end
-  return formats[shape]
+  return format
 end
 
 local function unpack_row(bytes)
-  local length = #bytes
-  local low, high = string.byte(bytes, length - 2, length - 1)
-  local flags = low + 256 * high
-  local version, conv_rev, member_rev, unread, mentions, read_epoch, others, read_seq, head_seq, activity, digest, x, y =
-    struct.unpack(format_of(flags), bytes)
-  local floor_seq, latest = read_seq, activity
-  if has(flags, HAS_FLOOR) then floor_seq, x = x, y end
-  if has(flags, HAS_LATEST) then latest = x end
-  return {
-    version = version, conv_rev = conv_rev, member_rev = member_rev, unread = unread, mentions = mentions,
-    read_epoch = read_epoch, others = others, read_seq = read_seq, head_seq = head_seq, floor_seq = floor_seq,
-    activity = activity, latest = latest, digest = digest, flags = low % HAS_FLOOR,
-  }
+  local low, high = string.byte(bytes, -3, -2)
+  local flags = low % HAS_FLOOR
+  local shape = low - flags + 256 * high
+  local row = { struct.unpack(format_of(shape), bytes) }
+  local floor_seq, latest = row[READ_SEQ], row[ACTIVITY]
+  if shape > 0 then
+    local place = FLOOR_SEQ
+    if has(shape, HAS_FLOOR) then floor_seq, place = row[place], place + 1 end
+    if has(shape, HAS_LATEST) then latest = row[place] end
+  end
+  row[FLOOR_SEQ], row[LATEST], row[FLAGS] = floor_seq, latest, flags
+  return row
 end
 
 local function version_of(bytes)
@@ -47,19 +55,19 @@ local function version_of(bytes)
 end
 
 local function pack_row(conv, row)
-  local flags, extra = row.flags, {}
-  if row.floor_seq ~= row.read_seq then
-    flags = flags + HAS_FLOOR
-    extra[1] = row.floor_seq
+  local version, conv_rev, member_rev, unread, mentions, read_epoch, others, read_seq, head_seq, activity, digest, floor_seq, latest, flags =
+    unpack(row, 1, PLACES)
+  local shape = 0
+  if floor_seq ~= read_seq then shape = HAS_FLOOR end
+  if latest ~= activity then shape = shape + HAS_LATEST end
+  if read_seq > U24 or head_seq > U24 or floor_seq > U24 then shape = shape + WIDE_SEQS end
+  if conv_rev > U24 or member_rev > U24 or unread > U24 or others > U24 or mentions > U16 or read_epoch > U8 then
+    shape = shape + WIDE_COUNTS
   end
-  if row.latest ~= row.activity then
-    flags = flags + HAS_LATEST
-    extra[#extra + 1] = row.latest
-  end
-  if row.read_seq > U24 or row.head_seq > U24 or row.floor_seq > U24 then flags = flags + WIDE_SEQS end
-  if row.conv_rev > U24 or row.member_rev > U24 or row.unread > U24 or row.others > U24 or row.mentions > U16
-    or row.read_epoch > 255 then flags = flags + WIDE_COUNTS end
-  return struct.pack(format_of(flags), row.version, row.conv_rev, row.member_rev, row.unread, row.mentions, row.read_epoch,
-    row.others, row.read_seq, row.head_seq, row.activity, row.digest, unpack(extra))
-    .. struct.pack('<I2B', flags, #conv)
+  -- What stands behind the digest; what is left over, struct.pack does not look at.
+  local a, b, c, d = shape + flags, #conv, nil, nil
+  if has(shape, HAS_LATEST) then a, b, c = latest, a, b end
+  if has(shape, HAS_FLOOR) then a, b, c, d = floor_seq, a, b, c end
+  return struct.pack(format_of(shape), version, conv_rev, member_rev, unread, mentions, read_epoch, others, read_seq, head_seq,
+    activity, digest, a, b, c, d)
 end
