@@ -89,6 +89,12 @@ export class TidemarkClient {
     return held !== undefined && seq > held.floorSeq;
   }
 
+  /** No message below this seq is unread: where to draw the line. Null: all is read. */
+  firstUnread(conv: string): number | null {
+    const held = this.#engine.view.get(conv);
+    return held?.unread ? held.floorSeq + 1 : null;
+  }
+
   /** Commands whose effect has not come back from the server yet. */
   pending(): readonly Command[] {
     return this.#engine.queue.commands();

@@ -6,7 +6,7 @@
 import type { ClientFrame } from '../protocol/client-frames.ts';
 import type { Acked, AckStatus, Row } from '../protocol/server-frames.ts';
 import { ackItemOf, frameOf } from './command.ts';
-import type { Command, SingleCommand } from './command.ts';
+import type { AckCommand, Command, SingleCommand } from './command.ts';
 import { ACK_ITEMS_MAX, FRAME_BYTES_MAX } from './limits.ts';
 import { TidemarkError } from './tidemark-error.ts';
 
@@ -20,10 +20,15 @@ interface Entry {
   command: Command;
   /** Id of the frame that carried it on this connection; null: not sent, or changed since. */
   sentAs: number | null;
-  /** Confirmed; its effect is in this sync_version, which this device may not have reached yet. */
+  /**
+   * Confirmed; its effect is in this sync_version, which this device may not have reached yet. `UNSURE`: a snapshot has to
+   * tell whether it is.
+   */
   doneAt: number | null;
 }
 
+/** A version that is never reached. */
+const UNSURE = Infinity;
 /** Far above what a person does without a network. */
 const ENTRIES_MAX = 10_000;
 /** An answer may take long while a store is away (DT8); after so many heartbeats it is taken for lost. */
@@ -70,7 +75,9 @@ export function createCommandQueue() {
     beats = 0;
     if (id === undefined || id === openId) openId = null;
     for (const entry of entries) {
-      if (entry.doneAt === null && (id === undefined || id === entry.sentAs)) entry.sentAs = null;
+      if ((entry.doneAt ?? UNSURE) === UNSURE && (id === undefined || id === entry.sentAs)) {
+        entry.sentAs = entry.doneAt = null;
+      }
     }
   }
 
@@ -108,18 +115,32 @@ export function createCommandQueue() {
       return frameOf(first.command, lastId);
     },
 
-    /** An answer. An ack that has grown since it was sent is sent again. */
-    answered({ id, items, sync_version: syncVersion }: Acked): Answered[] {
+    /** An answer, and the rows after it. An ack that has grown since it was sent is sent again. */
+    answered({ id, items, sync_version: syncVersion }: Acked, rows: ReadonlyMap<string, Row>): Answered[] {
       const answered = sentIn(id);
       unsend(id);
       return answered.map((entry) => {
         const { command } = entry;
         entry.sentAs = id;
-        entry.doneAt = syncVersion;
         const statusOf = (conv: string) => items.find((item) => item.conv === conv)?.status;
         ackHeads(entry, (conv) => statusOf(conv) === 'stale');
-        return { command, status: 'conv' in command ? statusOf(command.conv) : undefined };
+        const status = 'conv' in command ? statusOf(command.conv) : undefined;
+        const isToHead = 'seq' in command && headOfMarked(command, rows) <= command.seq;
+        entry.doneAt = isToHead && status === 'stale' ? UNSURE : syncVersion;
+        return { command, status };
       });
+    },
+
+    unsure: () => entries.some(({ doneAt }) => doneAt === UNSURE),
+
+    /** [AK7][SY9] A snapshot has told the heads: acked again is what it shows with nothing unread below. */
+    assure(rows: ReadonlyMap<string, Row>): void {
+      for (const entry of entries) {
+        if (entry.doneAt !== UNSURE) continue;
+        const command = entry.command as AckCommand;
+        entry.doneAt = 0;
+        add({ ...command, seq: headOfMarked(command, rows) });
+      }
     },
 
     /**
@@ -153,6 +174,15 @@ export function createCommandQueue() {
 
     clear: () => keep(() => false),
   };
+}
+
+/**
+ * The head that is held of a row that has nothing but its mark to take away. Where an ack up to it is stale, the head has moved
+ * on the server without a version (SY9). NaN, which is above and below nothing: not such a row.
+ */
+function headOfMarked({ conv, read_epoch }: AckCommand, rows: ReadonlyMap<string, Row>): number {
+  const row = rows.get(conv);
+  return row?.marked && row.unread === 0 && row.read_epoch === read_epoch ? row.head_seq : NaN;
 }
 
 /** One frame of the acks that stand first, within the limits of a frame. */

@@ -6,9 +6,9 @@ import type { HelloFields } from '../protocol/client-state.ts';
 import type { ServerFrame } from '../protocol/server-frames.ts';
 import { createDialer } from './dialer.ts';
 import type { DialerOptions } from './dialer.ts';
-import { openSession } from './session.ts';
-import type { Session, SessionOptions, SocketEnd } from './session.ts';
-import type { TidemarkError } from './tidemark-error.ts';
+import { NO_CLOSE_FRAME, openSession } from './session.ts';
+import type { Session, SessionHandler, SessionOptions, SocketEnd } from './session.ts';
+import { TidemarkError } from './tidemark-error.ts';
 import { transitions } from './transitions.ts';
 import type { State, StateEvent } from './transitions.ts';
 
@@ -73,25 +73,30 @@ export function createConnection(options: ConnectionOptions, handler: Connection
   function open(token: string): void {
     // A page that is loaded again counts on from its clock, so that it is never older than a socket it left behind.
     attempt = Math.max(attempt + 1, options.clock.nowMs());
-    session = openSession(options, {
+    const handlers: SessionHandler = {
+      ...handler,
       hello: () => ({ t: 'hello', token, attempt, ...handler.hello() }),
       frame(frame) {
         if ('expires_at' in frame) dialer.lasts(frame.expires_at);
         handler.frame(frame);
       },
-      probe: () => handler.probe(),
-      fault: (error) => handler.fault(error),
       ended,
-    });
+    };
+    try {
+      session = openSession(options, handlers);
+    } catch (cause) {
+      // An address or a policy that the system does not let through, which may be over in a while.
+      handler.fault(new TidemarkError('socket', 'no socket', { cause }));
+      ended({ code: NO_CLOSE_FRAME, reason: '' });
+    }
   }
 
   function ended(end: SocketEnd): void {
     session = null;
     handler.lost();
     letGo();
-    const { code, reason } = end;
     if (dialer.afterEnd(end, state === 'offline' ? OFFLINE_RETRY_MS : 0)) apply('lost');
-    else halt({ code, reason, retryable: !FINAL_CODES.includes(code) });
+    else halt({ code: end.code, reason: end.reason, retryable: !FINAL_CODES.includes(end.code) });
   }
 
   function halt(why: Stop): void {

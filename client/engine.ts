@@ -108,6 +108,7 @@ export class Engine {
     if (store !== undefined) this.#loading = this.#load(store);
     this.#stopListening = foreground({
       foreground: () => this.sync(false),
+      leaving: () => this.#sender.flush(false),
       online: () => this.connection.online(),
       offline: () => this.connection.offline(),
     });
@@ -163,10 +164,14 @@ export class Engine {
     if (frame.t === 'error') this.#refused(frame);
     if (frame.t === 'hb') this.queue.beat();
     const meaning = this.replica.receive(frame);
-    const answers = frame.t === 'acked' ? this.queue.answered(frame) : [];
+    const { rows } = this.replica.shown();
+    const answers = frame.t === 'acked' ? this.queue.answered(frame, rows) : [];
+    const isVerified = meaning === 'verified';
+    if (frame.t === 'snapshot' && isVerified) this.queue.assure(rows);
     this.#refresh();
     for (const answer of answers) this.#emit('confirmed', answer);
     this.connection.apply(meaning);
+    if (isVerified && this.queue.unsure()) this.connection.apply(this.replica.probe({ cursor: null }));
     this.#sender.flush(true);
   }
 
@@ -207,7 +212,7 @@ export class Engine {
 
   async #load(store: ClientStore): Promise<void> {
     const kept = await store.load().catch((error: unknown) => {
-      this.#emit('error', { error: new TidemarkError('store', 'the store failed', { cause: error }) });
+      this.#emit('error', { error: new TidemarkError('store', 'not loaded', { cause: error }) });
     });
     this.#loading = null;
     if (!kept) return;
@@ -233,7 +238,7 @@ function socketUrl(given: string): string {
   const url = new URL(given, globalThis.location?.href);
   url.protocol = url.protocol.replace(/^http/, 'ws');
   if (!/^wss?:$/.test(url.protocol)) {
-    throw new TidemarkError('invalid_argument', 'url must be http or ws', { field: 'url' });
+    throw new TidemarkError('invalid_argument', 'url must be http', { field: 'url' });
   }
   if (url.pathname === '/') url.pathname = '/v1/ws';
   return url.href;

@@ -3,6 +3,8 @@
 export interface ForegroundHandler {
   /** The app is looked at again, or the machine woke up. */
   foreground(): void;
+  /** The page may be gone in a moment. */
+  leaving(): void;
   online(): void;
   offline(): void;
 }
@@ -17,6 +19,7 @@ export const browserForeground: Foreground = (handler) => {
     [document, 'visibilitychange', () => document.visibilityState === 'visible' && handler.foreground()],
     // Out of the back-forward cache: sockets are gone, timers stood still.
     [window, 'pageshow', (event) => (event as PageTransitionEvent).persisted && handler.foreground()],
+    [window, 'pagehide', () => handler.leaving()],
     [window, 'online', () => handler.online()],
     [window, 'offline', () => handler.offline()],
   ];

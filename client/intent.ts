@@ -45,7 +45,7 @@ export function clearIntent(conv: string, row: ShownRow | undefined, upTo: numbe
 
 /** [AK8] `rows`: as shown. */
 export function readAllIntent(state: ClientState, rows: Iterable<ShownRow>): Command | null {
-  if (state.epoch === null) throw new TidemarkError('not_synced', 'nothing held yet');
+  if (state.epoch === null) throw new TidemarkError('not_synced', 'not synced');
   const heads: AckCommand[] = [];
   for (const row of rows) {
     if (row.gone === true || !isUnread(row)) continue;
@@ -70,5 +70,5 @@ function demand(fits: boolean, field: string, what: string): void {
 }
 
 function notHeld(): TidemarkError {
-  return new TidemarkError('not_synced', 'not held here: give upTo', { field: 'conv' });
+  return new TidemarkError('not_synced', 'give upTo', { field: 'conv' });
 }

@@ -20,6 +20,6 @@ export const clientJsonCodec: ClientCodec = {
     } catch {
       // Answered below, together with JSON that is no frame.
     }
-    return { ok: false, fatal: true, message: 'not a frame in JSON' };
+    return { ok: false, fatal: true, message: 'not a frame' };
   },
 };

@@ -1,6 +1,6 @@
 // This device's copy of the user's rows. `reduce` of the protocol alone changes it; here is what happens around that: the
 // sync frames it asks for, and which of its states may be shown.
-import type { ClientFrame } from '../protocol/client-frames.ts';
+import type { ClientFrame, Sync } from '../protocol/client-frames.ts';
 import { initialState, reconnect, reduce, requestSync, restoredState } from '../protocol/client-state.ts';
 import type { ClientState, HelloFields, Step, SyncCause } from '../protocol/client-state.ts';
 import { parseDigest } from '../protocol/digest.ts';
@@ -48,17 +48,17 @@ export function createReplica(clock: ClientClock, handler: ReplicaHandler) {
     return frame.t === 'snapshot' && state.snapshot === null && state.repairs === 0 && state.sync === 'idle';
   }
 
-  function sync(): void {
+  function sync(from?: Pick<Sync, 'cursor'>): void {
     cancelSync();
     const asked = requestSync(state);
     state = asked.state;
-    handler.send(asked.frame);
+    handler.send({ ...asked.frame, ...from });
   }
 
   function syncAfter(delayMs: number): void {
     cancelSync();
     if (delayMs === 0) sync();
-    else cancelSync = clock.after(delayMs, sync);
+    else cancelSync = clock.after(delayMs, () => sync());
   }
 
   function replace(next: ClientState): void {
@@ -93,10 +93,13 @@ export function createReplica(clock: ClientClock, handler: ReplicaHandler) {
       return meaning();
     },
 
-    /** The app came to the foreground: where are we? Work in progress is not begun anew by that. */
-    probe(): StateEvent {
+    /**
+     * Where are we? Work in progress is not begun anew by that. `from`: no cursor brings all rows as they are, the heads that
+     * have moved without a version too (SY9).
+     */
+    probe(from?: Pick<Sync, 'cursor'>): StateEvent {
       if (meaning() === 'welcomed' || state.sync === 'asked') handler.send({ t: 'ping' });
-      else sync();
+      else sync(from);
       return meaning();
     },
 

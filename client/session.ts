@@ -48,7 +48,7 @@ const GREETING_MS_MAX = 10_000;
 const PROBE_MS_MAX = 2_000;
 /** 1000 is the only code below 3000 that a browser lets an app send. */
 const NORMAL_CLOSE = 1000;
-const NO_CLOSE_FRAME = 1006;
+export const NO_CLOSE_FRAME = 1006;
 
 export function openSession({ url, codec, WebSocket, clock }: SessionOptions, handler: SessionHandler): Session {
   const ws = new WebSocket(url, [codec.subprotocol]);
@@ -74,7 +74,7 @@ export function openSession({ url, codec, WebSocket, clock }: SessionOptions, ha
     if (fatal) giveUp({ code: NO_CLOSE_FRAME, reason: message });
   }
 
-  const silent = () => giveUp({ code: NO_CLOSE_FRAME, reason: 'no sign of the server' });
+  const silent = () => giveUp({ code: NO_CLOSE_FRAME, reason: 'silence' });
 
   const liveness = createLiveness(clock, { silent, asleep: probe });
   const cancelGreeting = clock.after(GREETING_MS_MAX, silent);

@@ -126,6 +126,28 @@ describe.each([clientJsonCodec, msgpackCodec])('$subprotocol', (codec) => {
     }
   });
 
+  test('[AK7][SY9] a mark on a row whose head has moved unseen is taken away by one reading', async () => {
+    const product = await startProduct();
+    await product.post(message('c1', 'a'));
+    const phone = product.client('u1', { codec });
+    await phone.waitFor('live');
+    phone.markRead('c1');
+    phone.markUnread('c1');
+    await until(phone, () => phone.pending().length === 0 && phone.get('c1')?.marked === true);
+    // Neither is visible: no version, no frame, and the head that the phone holds is old.
+    await product.post(message('c1', 'own', { sender: 'u1' }), message('c1', 'notice', { countable: false }));
+    const reasons: (string | undefined)[] = [];
+    phone.on('synced', ({ reason }) => reasons.push(reason));
+    const marks = new Set<boolean | undefined>();
+    phone.markRead('c1');
+    phone.subscribe(() => marks.add(phone.get('c1')?.marked));
+    await until(phone, () => phone.pending().length === 0);
+    expect([...marks]).toEqual([false]);
+    expect(reasons).toEqual(['requested']);
+    expect(phone.get('c1')).toMatchObject({ marked: false, readSeq: 3, headSeq: 3 });
+    expect((await product.unread('u1')).rows[0]?.marked ?? false).toBe(false);
+  });
+
   test('[DT5] a token that runs out is replaced in band, and by a new socket when that failed', async () => {
     const product = await startProduct();
     await product.post(message('c1', 'a'));

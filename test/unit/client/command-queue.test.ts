@@ -35,7 +35,7 @@ function drained(queue: ReturnType<typeof createCommandQueue>): ClientFrame[] {
   const frames: ClientFrame[] = [];
   for (let frame = queue.next(true); frame !== null; frame = queue.next(true)) {
     frames.push(frame);
-    queue.answered(acked(idOf(frame)));
+    queue.answered(acked(idOf(frame)), noRows);
   }
   return frames;
 }
@@ -60,9 +60,9 @@ describe('acks', () => {
     queue.add(ack('c1', 3));
     expect(queue.next(true)).toBeNull();
     expect(queue.waiting()).toBe(true);
-    expect(queue.answered(acked(1))).toEqual([]);
+    expect(queue.answered(acked(1), noRows)).toEqual([]);
     expect(queue.next(true)).toMatchObject({ id: 2, items: [{ seq: 3 }, { seq: 5 }] });
-    expect(queue.answered(acked(2, [{ conv: 'c1', status: 'applied' }]))).toEqual([
+    expect(queue.answered(acked(2, [{ conv: 'c1', status: 'applied' }]), noRows)).toEqual([
       { command: ack('c1', 3), status: 'applied' },
       { command: ack('c2', 5), status: undefined },
     ]);
@@ -92,7 +92,7 @@ describe('acks', () => {
     expect(queue.next(true)).toBeNull();
     queue.beat();
     expect(queue.next(true)).toMatchObject({ id: 3, items: [{ seq: 1 }] });
-    expect(queue.answered(acked(1))).toEqual([]);
+    expect(queue.answered(acked(1), noRows)).toEqual([]);
     expect(queue.commands()).toEqual([ack('c1', 1)]);
   });
 });
@@ -142,7 +142,7 @@ describe('read all', () => {
     const queue = queueOf(readAll([ack('c1', 5), ack('c2', 8)]), mark('c1', 0));
     const frame = queue.next(true);
     expect(frame).toEqual({ t: 'read_all', id: 1, epoch: 'e', sync_version: 7 });
-    queue.answered(acked(1, [{ conv: 'c1', status: 'stale' }]));
+    queue.answered(acked(1, [{ conv: 'c1', status: 'stale' }]), noRows);
     expect(drained(queue)).toMatchObject([{ t: 'ack', items: [{ conv: 'c1', seq: 5 }] }, { t: 'mark' }]);
   });
 
@@ -161,7 +161,7 @@ describe('read all', () => {
 describe('the end of a command', () => {
   test('a confirmed one stays on show until its effect has been seen', () => {
     const queue = queueOf(ack('c1', 4));
-    queue.answered(acked(idOf(queue.next(true)), [], 12));
+    queue.answered(acked(idOf(queue.next(true)), [], 12), noRows);
     queue.settle(11, noRows);
     expect([...queue.byConv().keys()]).toEqual(['c1']);
     queue.unsend();
@@ -186,5 +186,50 @@ describe('the end of a command', () => {
     expect(queue.commands()).toHaveLength(2);
     queue.settle(0, new Map([['c1', row]]));
     expect(queue.commands()).toEqual([mute('c1', true)]);
+  });
+});
+
+describe('[AK7][SY9] an ack up to the head held that left the mark', () => {
+  const row = (head: number, more: Partial<Row> = {}): Row => ({
+    ...{ conv: 'c1', version: 1, unread: 0, mentions: 0, read_seq: 4, read_epoch: 1, head_seq: head, marked: true },
+    ...more,
+  });
+  const rows = (one: Row) => new Map([['c1', one]]);
+  const stale = (held = row(4), seq = 4) => {
+    const queue = queueOf(ack('c1', seq, 1));
+    queue.answered(acked(idOf(queue.next(true)), [{ conv: 'c1', status: 'stale' }]), rows(held));
+    queue.settle(1, rows(held));
+    return queue;
+  };
+
+  test('waits for a snapshot, and is given again at the head that it shows', () => {
+    const queue = stale();
+    expect([queue.unsure(), queue.next(true)]).toEqual([true, null]);
+    queue.assure(rows(row(7)));
+    expect(queue.unsure()).toBe(false);
+    expect(queue.next(true)).toMatchObject({ items: [{ conv: 'c1', seq: 7, read_epoch: 1 }] });
+  });
+
+  test.each([
+    ['the head has not moved', row(4)],
+    ['something is unread', row(7, { unread: 1 })],
+    ['it was marked again', row(7, { read_epoch: 2 })],
+    ['it is not marked any more', row(7, { marked: false })],
+  ])('is done with when %s', (_name, shown) => {
+    const queue = stale();
+    queue.assure(rows(shown));
+    queue.settle(1, rows(shown));
+    expect([queue.commands(), queue.unsure()]).toEqual([[], false]);
+  });
+
+  test('is sent again when the socket is lost before the snapshot', () => {
+    const queue = stale();
+    queue.unsend();
+    expect(queue.unsure()).toBe(false);
+    expect(queue.next(true)).toMatchObject({ items: [{ seq: 4 }] });
+  });
+
+  test('below the head it means what it says', () => {
+    expect(stale(row(6)).commands()).toEqual([]);
   });
 });

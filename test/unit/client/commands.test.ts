@@ -182,7 +182,7 @@ test('a conversation that this device does not hold needs a seq', async () => {
   await quiet(world, client);
   expect(confirmed).toEqual([['ack', 'unknown']]);
   const fresh = world.client('u1');
-  expect(() => fresh.markAllRead()).toThrow('nothing held yet');
+  expect(() => fresh.markAllRead()).toThrow('not synced');
   await Promise.all([client.close(), fresh.close()]);
 });
 

@@ -321,7 +321,7 @@ test('the address: http becomes ws, a bare host means the standard path', async 
     'wss://example.test/chat/ws?x=1 tidemark.v1.json',
   ]);
   expect(() => world.client('u1', { url: 'no address' })).toThrow('Invalid URL');
-  expect(() => world.client('u1', { url: 'ftp://example.test' })).toThrow('url must be http or ws');
+  expect(() => world.client('u1', { url: 'ftp://example.test' })).toThrow('url must be http');
 });
 
 test('a delay of a month does not make a timer of the system fire at once', async () => {
@@ -330,4 +330,27 @@ test('a delay of a month does not make a timer of the system fire at once', asyn
   await new Promise((resolve) => setTimeout(resolve, 20));
   cancel();
   expect(fired).not.toHaveBeenCalled();
+});
+
+test('a WebSocket that cannot even be made is an error, and tried again with back-off', async () => {
+  const world = new ClientWorld();
+  let fails = 2;
+  const Line = world.network.WebSocket;
+  class Blocked extends Line {
+    constructor(url: string, protocols: string[]) {
+      if (fails-- > 0) throw new Error('blocked by a policy');
+      super(url, protocols);
+    }
+  }
+  const client = world.client('u1', { WebSocket: Blocked });
+  const errors: unknown[] = [];
+  client.on('error', ({ error }) => errors.push([error.code, error.cause]));
+  const beganAt = world.clock.nowMs();
+  client.connect();
+  await world.until(() => client.state === 'live');
+  const blocked = ['socket', new Error('blocked by a policy')];
+  expect(errors).toEqual([blocked, blocked]);
+  expect(world.clock.nowMs() - beganAt).toBeGreaterThanOrEqual(1_000);
+  await client.close();
+  expect(world.clientClock.timers()).toBe(0);
 });

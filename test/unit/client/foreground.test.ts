@@ -13,6 +13,7 @@ test('what a browser says of attention and network, until it is stopped', () => 
     foreground: () => heard.push('foreground'),
     online: () => heard.push('online'),
     offline: () => heard.push('offline'),
+    leaving: () => heard.push('leaving'),
   });
   const persisted = (value: boolean) => Object.assign(new Event('pageshow'), { persisted: value });
   document.dispatchEvent(new Event('visibilitychange'));
@@ -20,18 +21,19 @@ test('what a browser says of attention and network, until it is stopped', () => 
   document.dispatchEvent(new Event('visibilitychange'));
   window.dispatchEvent(persisted(false));
   window.dispatchEvent(persisted(true));
+  window.dispatchEvent(new Event('pagehide'));
   window.dispatchEvent(new Event('offline'));
   window.dispatchEvent(new Event('online'));
-  expect(heard).toEqual(['foreground', 'foreground', 'offline', 'online']);
+  expect(heard).toEqual(['foreground', 'foreground', 'leaving', 'offline', 'online']);
   stop();
   document.visibilityState = 'visible';
   for (const target of [document, window]) {
-    for (const name of ['visibilitychange', 'online', 'offline']) target.dispatchEvent(new Event(name));
+    for (const name of ['visibilitychange', 'pagehide', 'online', 'offline']) target.dispatchEvent(new Event(name));
   }
-  expect(heard).toHaveLength(4);
+  expect(heard).toHaveLength(5);
 });
 
 test('without a document there is nothing to hear', () => {
-  const stop = browserForeground({ foreground: vi.fn(), online: vi.fn(), offline: vi.fn() });
+  const stop = browserForeground({ foreground: vi.fn(), online: vi.fn(), offline: vi.fn(), leaving: vi.fn() });
   expect(stop()).toBeUndefined();
 });

@@ -206,7 +206,7 @@ test('a frame of a newer server is left out, one that is none ends the socket', 
   world.network.fault = () => 'none';
   await world.until(() => client.state === 'live');
   expect(client.total()).toBe(4);
-  expect(errors).toEqual(['protocol: not a frame in JSON']);
+  expect(errors).toEqual(['protocol: not a frame']);
 
   world.network.fault = ({ t }) => (t === 'delta' ? 'lie' : 'none');
   world.network.falsify = (frame) => ({ ...frame, rows: undefined }) as unknown as ServerFrame;
