@@ -63,7 +63,11 @@ export function persisted(backend: StoreBackend, failed: (error: unknown) => voi
   }
 
   return {
-    load: async () => keptIn(await backend.load()),
+    async load() {
+      // Somebody else may have written since: the next write replaces all.
+      written = null;
+      return keptIn(await backend.load());
+    },
     save: want,
     clear: () => want('nothing'),
     settled: async () => writing ?? undefined,

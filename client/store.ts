@@ -16,7 +16,7 @@ export interface Kept {
 }
 
 export interface ClientStore {
-  /** Null when nothing was kept, or nothing that can be trusted: then a snapshot brings all. */
+  /** Also said when somebody else may have written since. Null when nothing was kept, or nothing that can be trusted: then a snapshot brings all. */
   load(): Promise<Kept | null>;
   /** Called after each change; may gather. A failure must not stop the client: it is for `failed` to tell. */
   save(kept: Kept): void;
