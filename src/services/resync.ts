@@ -47,11 +47,13 @@ export async function resync(sync: Reader, user: string, question: Question): Pr
   const view = await sync.view(user, wantsAll ? undefined : cursor.sync_version);
   const plan = planResync(cursor, digest, view, kind === 'hello' ? 'first' : 'requested');
   const course = token === null ? null : resumeSnapshot(view, token);
-  if (course !== null) {
-    // [SY6] The pages stay at their version; what changed since comes first.
-    const catchUp = beginCatchUp(view.rows, course.head.syncVersion, view);
+  // [SY6] The pages stay at their version; what changed since comes first.
+  const catchUpFirst = course === null ? null : beginCatchUp(view.rows, course.head.syncVersion, view);
+  const canGoOn = catchUpFirst !== null || course?.head.syncVersion === view.syncVersion;
+  // Where one version since is too large for a delta, its rows would be neither there nor in the pages: the snapshot starts anew.
+  if (course !== null && canGoOn) {
     const reason = plan.mode === 'snapshot' ? plan.reason : 'requested';
-    return { mode: 'snapshot', reason, head: course.head, catchUp, pages: course, view };
+    return { mode: 'snapshot', reason, head: course.head, catchUp: catchUpFirst, pages: course, view };
   }
   if (plan.mode === 'noop') return { mode: 'noop', reason: undefined, head: view, catchUp: null, pages: null, view };
   if (plan.mode === 'snapshot') return snapshot(sync, user, plan.reason, wantsAll ? view : null);

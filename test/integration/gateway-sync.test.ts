@@ -129,6 +129,27 @@ describe('[SY6] pages over a reconnect', () => {
     }
   });
 
+  test('[SY7] where one version since has more rows than a delta takes, it starts anew', async () => {
+    const bench = await openGatewayBench();
+    const convs = Array.from({ length: 1200 }, (_, i) => `c${i}`);
+    for (let i = 0; i < convs.length; i += 400) {
+      const some = convs.slice(i, i + 400);
+      const founded = { type: 'message.created', message_id: 'm1', sender: 'u2', members: ['u1', 'u2'] };
+      await bench.accept(...some.map((conv) => ({ ...founded, conv })));
+    }
+    const first = await bench.connect('u1', 'd1', { max_rows: 50 });
+    const page = await first.socket.next('snapshot');
+    first.socket.cut();
+    await first.socket.ended;
+    first.socket.log.splice(first.socket.log.indexOf(page) + 1);
+    await bench.services.commands.readAll('u1', {});
+    const again = await bench.connect('u1', 'd1', { max_rows: 200, page: page['next'] });
+    expect(again.welcome).toMatchObject({ mode: 'snapshot', total: 0 });
+    expect(await again.socket.next('snapshot')).toMatchObject({ page: 1 });
+    const device = await mustShow(bench, 'u1', again.socket, [first.socket]);
+    expect([device.unread('c0'), device.unread('c1199')]).toEqual([0, 0]);
+  });
+
   test('a token of another user starts anew', async () => {
     const bench = await openGatewayBench();
     for (let n = 1; n <= 4; n++) await bench.say(`k${n}`, 'u3', 1, { members: ['u1', 'u2', 'u3'] });
