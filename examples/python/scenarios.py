@@ -7,9 +7,11 @@ python scenarios.py … --lies FOLDER      under planted lies and with wrong exp
 import argparse
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Awaitable, Callable
+from typing import Any
 
 from scenario_runner.bent import bent
 from scenario_runner.chosen import CHOSEN
@@ -17,7 +19,7 @@ from scenario_runner.lies import LIES, Tally, telling
 from scenario_runner.player import play
 from scenario_runner.server_api import ServerApi
 from scenario_runner.setting import Setting
-from scenario_runner.violation import NotSupported, Violation
+from scenario_runner.violation import Violation
 from tidemark_client import json_codec, msgpack_codec
 
 CODECS = {"json": json_codec, "msgpack": msgpack_codec}
@@ -50,14 +52,15 @@ async def verdict(scenario: dict[str, Any], setting: Setting) -> str | None:
         await play(scenario, setting)
         return None
     except Violation as violation:
-        return f"{violation} ({', '.join(reversed(violation.__notes__))})" if hasattr(violation, "__notes__") else str(violation)
+        steps = reversed(getattr(violation, "__notes__", []))
+        return ", ".join([str(violation), *steps])
 
 
-async def all_of(jobs: list[Callable[[], Awaitable[bool]]]) -> list[bool]:
+async def all_of(jobs: list[Callable[[], Awaitable[Any]]]) -> list[Any]:
     """Several at once."""
     turn = asyncio.Semaphore(AT_ONCE)
 
-    async def one(job: Callable[[], Awaitable[bool]]) -> bool:
+    async def one(job: Callable[[], Awaitable[Any]]) -> Any:
         async with turn:
             return await job()
 
@@ -65,6 +68,8 @@ async def all_of(jobs: list[Callable[[], Awaitable[bool]]]) -> list[bool]:
 
 
 async def play_true(scenarios: list[dict[str, Any]], setting: Setting) -> list[bool]:
+    """Whether each passed."""
+
     async def one(scenario: dict[str, Any]) -> bool:
         fault = await verdict(scenario, setting)
         print(f"{'ok  ' if fault is None else 'FAIL'} {scenario['id']} {scenario['title']}", flush=True)
@@ -72,34 +77,29 @@ async def play_true(scenarios: list[dict[str, Any]], setting: Setting) -> list[b
             print(f"     {fault}", flush=True)
         return fault is None
 
-    return await all_of([lambda each=each: one(each) for each in scenarios])
+    return await all_of([partial(one, each) for each in scenarios])
 
 
 async def play_false(scenarios: list[dict[str, Any]], setting: Setting) -> list[bool]:
-    """True for each lie that was told and caught."""
+    """Whether each lie that was told and each wrong expectation was caught."""
     setting = replace(setting, timeout_s=LIE_TIMEOUT_S)
-    caught: list[bool] = []
-
-    async def lie(scenario: dict[str, Any], name: str) -> bool:
-        tally = Tally()
-        fault = await verdict(scenario, telling(setting, name, tally))
-        if tally.told:
-            caught.append(fault is not None)
-            if fault is None:
-                print(f"NOT CAUGHT {scenario['id']}: {name}", flush=True)
-        return True
 
     async def wrong(scenario: dict[str, Any], where: str) -> bool:
-        fault = await verdict(scenario, setting)
-        caught.append(fault is not None)
-        if fault is None:
+        is_caught = await verdict(scenario, setting) is not None
+        if not is_caught:
             print(f"NOT CAUGHT {scenario['id']}: wrong expectation {where}", flush=True)
-        return True
+        return is_caught
 
-    lies = [lambda each=each, name=name: lie(each, name) for each in scenarios for name in LIES]
-    bends = [lambda each=each, at=at: wrong(each, at) for one in scenarios for at, each in bent(one)]
-    await all_of([*lies, *bends])
-    return caught
+    async def lie(scenario: dict[str, Any], name: str) -> bool | None:
+        tally = Tally()
+        is_caught = await verdict(scenario, telling(setting, name, tally)) is not None
+        if tally.told and not is_caught:
+            print(f"NOT CAUGHT {scenario['id']}: {name}", flush=True)
+        return is_caught if tally.told else None
+
+    lies = [partial(lie, each, name) for each in scenarios for name in LIES]
+    bends = [partial(wrong, each, where) for known in scenarios for where, each in bent(known)]
+    return [is_caught for is_caught in await all_of([*lies, *bends]) if is_caught is not None]
 
 
 async def main() -> int:

@@ -34,6 +34,10 @@ function run(file: string, args: string[]): Promise<Run> {
   });
 }
 
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}
+
 /** A Python with the one package that the client needs, in a folder that is gone afterwards; or why there is none. */
 async function preparePython(): Promise<typeof python> {
   const version = await run('python3', ['-c', 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else 1)']);
@@ -44,7 +48,8 @@ async function preparePython(): Promise<typeof python> {
   const installed = await run(path, ['-m', 'pip', 'install', '--quiet', '--retries', '1', '-r', 'requirements.txt']);
   if (installed.code === 0) return { path };
   // An index that cannot be reached knows no version at all; any other trouble with the requirements is a fault of ours.
-  if (installed.output.includes('from versions: none')) return { reason: `no package index: ${installed.output}` };
+  if (installed.output.includes('from versions: none'))
+    return { reason: `no package index: ${lastLine(installed.output)}` };
   throw new Error(installed.output);
 }
 

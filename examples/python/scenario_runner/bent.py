@@ -4,7 +4,8 @@ Numbers are bent far, since a number nearby may have been true a moment before, 
 """
 
 import copy
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 NUMBERS = ("total", "badge", "mentions", "count", "steps", "deltas", "unread", "epoch")
 PLACES = ("read", "head")

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from tidemark_client import Refused
 
-from .event_steps import Step, only
+from .event_steps import Step, only, several
 from .scene import Scene
 from .violation import NotSupported, Violation
 
@@ -94,8 +94,8 @@ class CommandSteps:
     async def _status(self, step: Step, answer: Any) -> None:
         acked = await self._answer(answer, step["do"])
         status = acked["items"][0]["status"]
-        wanted = step.get("expect", ["applied", "stale", "clamped"])
-        if status not in ([wanted] if isinstance(wanted, str) else wanted):
+        wanted = several(step.get("expect", ["applied", "stale", "clamped"]))
+        if status not in wanted:
             raise Violation(f"{step['do']} of {step['conv']}: status", wanted, status)
 
     async def _answer(self, answer: Any, what: str) -> Any:
@@ -110,8 +110,8 @@ class CommandSteps:
         if len(wanted) != len(items):
             raise Violation("items of the answer", len(wanted), items)
         for want, item in zip(wanted, items, strict=True):
-            statuses = want.get("expect", item["status"])
-            if item["status"] not in ([statuses] if isinstance(statuses, str) else statuses):
+            statuses = several(want.get("expect", item["status"]))
+            if item["status"] not in statuses:
                 raise Violation(f"ack of {want['conv']}: status", statuses, item)
             if "unread" in want and item["unread"] != want["unread"]:
                 raise Violation(f"ack of {want['conv']}: unread", want["unread"], item)

@@ -38,7 +38,7 @@ async def compare_all(scene: Scene) -> None:
         for row in answer["rows"]:
             scene.ledger.row(f"GET unread of {name}", user, answer["epoch"], row)
         for device in devices:
-            held = device.state.held
+            held = device.held
             if (held.epoch, held.version) != (answer["epoch"], answer["sync_version"]):
                 raise Violation(f"{device.name}: cursor", answer["sync_version"], held.version)
             _same(device.name, held, answer)

@@ -16,6 +16,11 @@ def only(step: Step, *keys: str) -> None:
         raise NotSupported(f"{step['do']}: {', '.join(sorted(unknown))}")
 
 
+def several(value: Any) -> list[Any]:
+    """A scenario may write one value for a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
 class EventSteps:
     def __init__(self, scene: Scene):
         self.scene, self.names = scene, scene.names
@@ -41,9 +46,7 @@ class EventSteps:
 
     async def purge(self, step: Step) -> None:
         only(step, "conv", "upTo", "tag", "eventId")
-        await self._send(
-            step, {"type": "conversation.purged", "up_to_seq": self.names.seq(step["upTo"], step["conv"])}
-        )
+        await self._send(step, {"type": "conversation.purged", "up_to_seq": self.names.seq(step["upTo"], step["conv"])})
 
     async def recall(self, step: Step) -> None:
         only(step, "conv", "msg", "seq", "tag", "eventId")
@@ -61,7 +64,21 @@ class EventSteps:
         await self._send(step, event)
 
     async def post(self, step: Step) -> None:
-        only(step, "conv", "from", "as", "n", "mention", "all", "system", "senderRead", "seq", "members", "batch", "sentAt")
+        only(
+            step,
+            "conv",
+            "from",
+            "as",
+            "n",
+            "mention",
+            "all",
+            "system",
+            "senderRead",
+            "seq",
+            "members",
+            "batch",
+            "sentAt",
+        )
         events, labels = [], []
         for number in range(1, step.get("n", 1) + 1):
             labels.append(self._label(step, number))
@@ -77,7 +94,7 @@ class EventSteps:
 
     async def duplicate(self, step: Step) -> None:
         only(step, "of")
-        for label in [step["of"]] if isinstance(step["of"], str) else step["of"]:
+        for label in several(step["of"]):
             if label in self._sent_by_tag:
                 await self.scene.server.events(self._sent_by_tag[label])
                 continue

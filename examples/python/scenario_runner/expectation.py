@@ -33,11 +33,10 @@ def mismatch(step: dict[str, Any], rows: RowSet, sums: dict[str, Any], names: Na
 
 
 def _row_mismatch(row: Row | None, wanted: Any, conv: str, names: Names) -> str | None:
-    shows = row is not None and is_listed(row)
     if wanted in ("gone", "absent", "tombstone"):
         # The client keeps no tombstones once its state is complete.
-        return "it is still listed" if shows else None
-    if not shows:
+        return "it is still listed" if row is not None and is_listed(row) else None
+    if row is None or not is_listed(row):
         return "it is not listed"
     if wanted == "listed":
         return None

@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from tidemark_client import Client, Ending, MemoryStore
-from tidemark_client.device_state import Ask, DeviceState
+from tidemark_client.device_state import Ask, DeviceState, Held
 from tidemark_client.frames import Frame
 
 from .ledger import Ledger
 from .setting import CuttableSocket, Setting
+from .violation import Violation
 
 REPLACED = 4404
 
@@ -34,6 +35,13 @@ class JudgedDevice:
         return self.client.state
 
     @property
+    def held(self) -> Held:
+        """Its complete rows, which it has to have."""
+        if self.state.held is None:
+            raise Violation(f"{self.name} has no list yet")
+        return self.state.held
+
+    @property
     def is_complete(self) -> bool:
         return self.state.held is not None and self.state.work is None and self.state.wish is None
 
@@ -55,9 +63,9 @@ class JudgedDevice:
     async def disconnect(self, abrupt: bool) -> None:
         if self._run is None:
             return
-        if not self._run.done():
-            if abrupt and self._socket is not None:
-                self._socket.cut()
+        if not self._run.done() and abrupt:
+            self._cut()
+        elif not self._run.done():
             self.client.close()
         await self._run
         self._run = None
@@ -67,7 +75,7 @@ class JudgedDevice:
 
     def damage(self) -> None:
         """One stored row is not what the server has said."""
-        held = self.state.held
+        held = self.held
         row = next(iter(held.rows.rows.values()))
         wrong = held.rows.exchanged([{**row, "read_epoch": row["read_epoch"] + 1}])
         self.client.state = replace(self.state, held=replace(held, rows=wrong))
@@ -94,6 +102,11 @@ class JudgedDevice:
         self._socket = await self._setting.open_socket(url, subprotocol)
         return self._socket
 
+    def _cut(self) -> None:
+        if self._socket is not None:
+            self._socket.cut()
+        self.client.close()
+
     async def _replaced(self, run: asyncio.Task[Ending]) -> None:
         done, _ = await asyncio.wait([run], timeout=self._setting.timeout_s)
         if not done:
@@ -116,5 +129,4 @@ class JudgedDevice:
         self._ledger.frame(self.name, self.user, self.state, frame)
         if frame["t"] == "snapshot" and frame["page"] == self.stop_after_page and not frame["end"]:
             self.stop_after_page = None
-            self._socket.cut()
-            self.client.close()
+            self._cut()

@@ -53,7 +53,9 @@ class Ledger:
         if row["read_seq"] > row["head_seq"] and not row.get("hidden"):
             self.break_rule(f"{at} is read beyond its head")
         content = {name: value for name, value in row.items() if name != "head_seq" and value is not False}
-        self._agree(f"{at} at version {row['version']}", self._rows, (user, epoch, row["conv"], row["version"]), content)
+        self._agree(
+            f"{at} at version {row['version']}", self._rows, (user, epoch, row["conv"], row["version"]), content
+        )
 
     def _agree(self, what: str, known: dict[tuple[Any, ...], Any], key: tuple[Any, ...], value: Any) -> None:
         if known.setdefault(key, value) != value:

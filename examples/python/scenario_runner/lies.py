@@ -4,8 +4,8 @@ Each lie is told at most where it makes a difference, and counted. A lie about r
 so that nothing but the numbers of the scenario and the pull of the message service can give it away.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Callable
 
 from tidemark_client.connection import Codec
 from tidemark_client.frames import Frame

@@ -8,7 +8,7 @@ from typing import Any
 from .violation import NotSupported
 
 _RANGE = re.compile(r"([a-z]+)(\d+)\.\.(?:[a-z]+)?(\d+)", re.IGNORECASE)
-_PLACE = re.compile(r"(.+?)([+-]\d+)?")
+_PLACE = re.compile(r"^(.+?)([+-]\d+)?$")
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Names:
             return place
         if place in self.posted:
             return self.posted[place]["seq"]
-        name, shift = _PLACE.fullmatch(place).groups()
+        name, shift = _PLACE.findall(place)[0]
         if name == "head":
             base = self.heads.get(conv, 0)
         else:

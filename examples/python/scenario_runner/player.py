@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from typing import Any, Awaitable, Callable
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from tidemark_client.row_set import RowSet
 
@@ -57,7 +58,7 @@ class Player:
             def fault() -> str | None:
                 if not device.is_complete:
                     return "its state is not complete"
-                held = device.state.held
+                held = device.held
                 if "version" in step and held.version != self.scene.names.seq(step["version"], ""):
                     return f"version {held.version}"
                 return mismatch(step, held.rows, held.sums(), self.scene.names)
@@ -82,12 +83,12 @@ class Player:
         only(step, "on", "during")
         await self.scene.settle()
         devices = self.scene.on(step.get("on"))
-        before = [(device.count("delta"), device.count("snapshot"), device.state.held.version) for device in devices]
+        before = [(device.count("delta"), device.count("snapshot"), device.held.version) for device in devices]
         await self.steps(step.get("during", []), "during ")
         await asyncio.sleep(SILENCE_S)
         for device, counts in zip(devices, before, strict=True):
             await self._sockets.heartbeat(device)
-            now = (device.count("delta"), device.count("snapshot"), device.state.held.version)
+            now = (device.count("delta"), device.count("snapshot"), device.held.version)
             if now != counts:
                 raise Violation(f"{device.name}: deltas, pages, version where none is due", counts, now)
 
@@ -95,17 +96,19 @@ class Player:
         only(step, "on", "during", "op", "steps", "atLeast")
         await self.scene.settle()
         devices = {name: self.scene.device(name) for name in step["on"]}
-        before = {name: (len(device.frames), device.state.held.version) for name, device in devices.items()}
+        before = {name: (len(device.frames), device.held.version) for name, device in devices.items()}
         await self.steps(step["during"], "during ")
 
         def came(name: str) -> list[Step]:
             return [frame for frame in devices[name].frames[before[name][0] :] if frame["t"] == "delta"]
 
         for name, wanted in step["on"].items():
-            await self.scene.until(lambda: len(came(name)) >= wanted, lambda: f"{name}: {len(came(name))} of {wanted} deltas")
+            await self.scene.until(
+                lambda: len(came(name)) >= wanted, lambda: f"{name}: {len(came(name))} of {wanted} deltas"
+            )
         await self.scene.settle()
         for name, wanted in step["on"].items():
-            rise = devices[name].state.held.version - before[name][1]
+            rise = devices[name].held.version - before[name][1]
             steps = step.get("steps", rise)
             ops = step.get("op", [frame["op"] for frame in came(name)])
             if len(came(name)) != wanted and not (step.get("atLeast") and len(came(name)) > wanted):
@@ -122,10 +125,12 @@ class Player:
 
     async def note(self, step: Step) -> None:
         only(step, "device", "what", "conv", "as")
-        held = self.scene.device(step["device"]).state.held
+        held = self.scene.device(step["device"]).held
         fields = {"epoch": "read_epoch", "read": "read_seq", "rowVersion": "version"}
-        conv = self.scene.names.id(step["conv"]) if "conv" in step else None
-        value = held.version if step["what"] == "version" else held.rows.rows[conv][fields[step["what"]]]
+        if step["what"] == "version":
+            value = held.version
+        else:
+            value = held.rows.rows[self.scene.names.id(step["conv"])][fields[step["what"]]]
         self.scene.names.noted[step["as"]] = value
 
     async def settle(self, step: Step) -> None:
@@ -148,7 +153,9 @@ class Player:
 
 
 STEP_KINDS = frozenset(
-    """create join leave dissolve purge recall edit post duplicate ack ackHttp mark mute unmute hide unhide clear readAll
-    connect foreground disconnect save drop ping expectMode expect unread expectSilence expectDeltas expectAcked note
-    settle wait parallel repeat""".split()
+    """create join leave dissolve purge recall edit post duplicate
+    ack ackHttp mark mute unmute hide unhide clear readAll
+    connect foreground disconnect save drop ping
+    expect unread expectMode expectSilence expectDeltas expectAcked
+    note settle wait parallel repeat""".split()
 )

@@ -1,7 +1,8 @@
 """What the steps of one scenario share: names, devices, the server and the ledger."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any
 
 from .judged_device import JudgedDevice
 from .ledger import Ledger
@@ -10,6 +11,7 @@ from .server_api import ServerApi
 from .setting import Setting
 from .violation import Violation
 from .waiting import until
+
 
 @dataclass
 class Scene:
@@ -54,6 +56,6 @@ class Scene:
             there = await self.server.unread(self.names.id(user))
             for device in devices:
                 await self.until(
-                    lambda: device.is_complete and device.state.held.version >= there["sync_version"],
+                    lambda: device.is_complete and device.held.version >= there["sync_version"],
                     lambda: f"{device.name} did not reach version {there['sync_version']}: {device.state.held}",
                 )

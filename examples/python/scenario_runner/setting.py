@@ -1,7 +1,7 @@
 """Where and how scenarios are played."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Awaitable, Callable
 
 from tidemark_client import json_codec
 from tidemark_client.connection import Codec

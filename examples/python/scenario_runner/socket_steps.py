@@ -6,7 +6,7 @@ from typing import Any
 
 from tidemark_client.frames import Frame
 
-from .event_steps import Step, only
+from .event_steps import Step, only, several
 from .judged_device import JudgedDevice
 from .scene import Scene
 from .setting import SILENCE_S
@@ -28,7 +28,9 @@ class SocketSteps:
         before = len(device.frames)
         await device.connect(step.get("maxRows"))
         if "stopAfterPages" in step:
-            await self.scene.until(lambda: device.stop_after_page is None, lambda: f"{device.name}: the page did not come")
+            await self.scene.until(
+                lambda: device.stop_after_page is None, lambda: f"{device.name}: the page did not come"
+            )
             await device.disconnect(abrupt=True)
             return
         await self._answered(device, step, before, "welcome")
@@ -91,11 +93,11 @@ class SocketSteps:
             raise NotSupported(f"connect: cursor {how}")
 
     async def _answered(self, device: JudgedDevice, step: Step, before: int, kind: str) -> None:
-        def answer() -> Frame | None:
-            return next((frame for frame in device.frames[before:] if frame["t"] == kind), None)
+        def answers() -> list[Frame]:
+            return [frame for frame in device.frames[before:] if frame["t"] == kind]
 
-        await self.scene.until(lambda: answer() is not None, lambda: f"{device.name}: no {kind}")
-        self._judge(answer(), step)
+        await self.scene.until(lambda: bool(answers()), lambda: f"{device.name}: no {kind}")
+        self._judge(answers()[0], step)
         if step.get("wait") is False:
             return
         await self.scene.until(lambda: device.is_complete, lambda: f"{device.name}: the answer has no end")
@@ -122,5 +124,5 @@ class SocketSteps:
             wanted = step.get(name)
             if name == "reason" and answer["mode"] != "snapshot":
                 continue
-            if wanted is not None and answer.get(name) not in ([wanted] if isinstance(wanted, str) else wanted):
+            if wanted is not None and answer.get(name) not in several(wanted):
                 raise Violation(name, wanted, answer)

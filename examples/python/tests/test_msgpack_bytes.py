@@ -47,7 +47,16 @@ class Lengths(unittest.TestCase):
 
 class Foreign(unittest.TestCase):
     def test_types_that_no_field_has(self) -> None:
-        for data in ("ca00000000", "cb0000000000000000", "80", "81a16101", "d40000", "d8" + "00" * 17, "c7020000ff", "a1ff"):
+        for data in (
+            "ca00000000",
+            "cb0000000000000000",
+            "80",
+            "81a16101",
+            "d40000",
+            "d8" + "00" * 17,
+            "c7020000ff",
+            "a1ff",
+        ):
             with self.subTest(data):
                 self.assertIs(unpack(bytes.fromhex(data)), FOREIGN)
 

@@ -74,6 +74,13 @@ class Wishes(unittest.TestCase):
         state = unreadable(holding(1)).state
         self.assertIsNone(received(state, with_sums([], t="hb", sync_version=1)).state.wish)
 
+    def test_one_that_is_refused_for_the_moment_comes_up_again(self) -> None:
+        state, _ = asking(foreground(holding(1)).state)
+        error = {"t": "error", "message": "no"}
+        self.assertEqual(received(state, {**error, "code": "rate_limited", "retry_ms": 9}).asks, "refused")
+        self.assertIsNone(received(state, {**error, "code": "unavailable", "id": 4}).asks)
+        self.assertIsNone(received(state, {**error, "code": "invalid_field"}).asks)
+
     def test_an_answer_that_does_not_come_is_asked_for_again(self) -> None:
         state, _ = asking(foreground(holding(1)).state)
         beat = with_sums([], t="hb", sync_version=1)
@@ -110,9 +117,7 @@ class PagesAndDeltas(unittest.TestCase):
 
     def test_a_delta_before_page_1_outlives_it(self) -> None:
         rows = [row("a", 4, 7)]
-        state = received(
-            self._announced(), with_sums(rows, t="delta", base_version=3, sync_version=4, rows=rows)
-        ).state
+        state = received(self._announced(), with_sums(rows, t="delta", base_version=3, sync_version=4, rows=rows)).state
         state = received(state, self._page(1, [row("a", 1, 1), row("b", 2, 2)], end=True)).state
         self.assertEqual({conv: each["unread"] for conv, each in state.held.rows.rows.items()}, {"a": 7, "b": 2})
         self.assertEqual(state.held.version, 4)

@@ -7,6 +7,7 @@ from pathlib import Path
 from . import json_codec, msgpack_codec
 from .client import Client, Shown
 from .frames import Frame
+from .row_set import Row
 from .store import FileStore, MemoryStore
 
 CODECS = {"json": json_codec, "msgpack": msgpack_codec}
@@ -33,7 +34,7 @@ def lines(shown: Shown) -> list[str]:
     return [head, *(f"  {row['conv']}  {_counts(row)}" for row in rows)]
 
 
-def _counts(row: dict) -> str:
+def _counts(row: Row) -> str:
     unread = f"{row['unread']}{'+' if row.get('capped') else ''}"
     mentions = f" @{row['mentions']}" if row["mentions"] else ""
     return " ".join([unread + mentions, *(flag for flag in FLAGS if row.get(flag) and flag != "capped")])

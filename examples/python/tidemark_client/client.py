@@ -2,8 +2,8 @@
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Awaitable, Callable
 
 from . import json_codec
 from .back_off import reconnect_delay_s, sync_delay_s

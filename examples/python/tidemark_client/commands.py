@@ -1,16 +1,14 @@
 """The user's commands: what they say, how they wait for their answer, and what a refusal means."""
 
 import asyncio
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .command_queue import Command, CommandQueue
 from .device_state import Held
+from .error_codes import retry_delay_s
 from .frames import MAX_NUMBER, Frame
-
-# Errors after which the same request may succeed later (SPEC section 10).
-RETRIED = frozenset({"rate_limited", "unavailable", "internal"})
-# Where such an error names no time.
-RETRY_MS = 1000
+from .row_set import Row
 
 # Of ack: to the end of a row whose head is not told, because it is capped (CN8).
 TO_THE_END = MAX_NUMBER
@@ -56,10 +54,9 @@ class Commands:
 
     def clear(self, conv: str, up_to_seq: int | None = HELD) -> Answer:
         """Up to `up_to_seq`, if not given to the head held. None leaves it out, which means the head of the server."""
-        held = self._held()
         if up_to_seq == HELD:
-            is_held = held is not None and conv in held.rows.rows
-            up_to_seq = held.rows.rows[conv]["head_seq"] if is_held else TO_THE_END
+            row = self._row(conv)
+            up_to_seq = TO_THE_END if row is None else row["head_seq"]
         return self._add("clear", conv, _given(up_to_seq=up_to_seq))
 
     def read_all(self) -> Answer:
@@ -81,10 +78,11 @@ class Commands:
 
     def refused(self, frame: Frame) -> None:
         """An error frame that names a command."""
-        if frame["code"] in RETRIED:
+        delay_s = retry_delay_s(frame)
+        if delay_s is not None:
             self.queue.put_back(frame["id"])
             self.is_held_back = True
-            asyncio.get_running_loop().call_later(frame.get("retry_ms", RETRY_MS) / 1000, self._go_on)
+            asyncio.get_running_loop().call_later(delay_s, self._go_on)
             return
         for command in self.queue.answered(frame["id"]):
             if command.kind == "read_all" and frame["code"] == "stale_cursor":
@@ -107,12 +105,18 @@ class Commands:
     def _read_epoch(self, conv: str, given: int | None) -> dict[str, int]:
         if given != HELD:
             return _given(read_epoch=given)
-        held = self._held()
-        if held is None or conv not in held.rows.rows:
+        row = self._row(conv)
+        if row is None:
             return {}
-        return {"read_epoch": held.rows.rows[conv]["read_epoch"] + self.queue.marks_on_the_way(conv)}
+        return {"read_epoch": row["read_epoch"] + self.queue.marks_on_the_way(conv)}
 
-    def _add(self, kind: str, conv: str | None, fields: dict[str, Any], heads: dict[str, list[int]] | None = None) -> Answer:
+    def _row(self, conv: str) -> Row | None:
+        held = self._held()
+        return None if held is None else held.rows.rows.get(conv)
+
+    def _add(
+        self, kind: str, conv: str | None, fields: dict[str, Any], heads: dict[str, list[int]] | None = None
+    ) -> Answer:
         ticket: Answer = asyncio.get_running_loop().create_future()
         # Whoever does not wait for the answer need not look at it.
         ticket.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -1,8 +1,9 @@
 """One socket: frames in and out, the silence after which it is given up, and how it ended."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable, Protocol
+from typing import Any, Protocol
 
 from .close_codes import ABNORMAL, NORMAL, PROTOCOL_ERROR
 from .frames import Frame, FrameFault

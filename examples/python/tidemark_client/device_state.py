@@ -1,7 +1,8 @@
 """What a device holds: the complete state that it shows, and beside it what has not come to its end yet."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Mapping
+from typing import Any, Literal
 
 from .frames import Frame
 from .row_set import RowSet
@@ -51,7 +52,7 @@ class Pages:
 
 
 # Why the device asks by `sync`.
-Ask = Literal["gap", "behind", "mismatch", "epoch", "stalled", "unreadable", "foreground"]
+Ask = Literal["gap", "behind", "mismatch", "epoch", "stalled", "refused", "unreadable", "foreground"]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """The digest: a 48-bit additive hash over the listed rows (SPEC section 9)."""
 
 import hashlib
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 MODULUS = 2**48
 

@@ -1,8 +1,9 @@
 """The frames of the protocol as data (SPEC section 7), and the one function that holds a value against them."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 MAX_NUMBER = 2**53 - 1
 MAX_ID_BYTES = 128

@@ -6,7 +6,7 @@ from typing import Any
 from .frames import Frame, FrameFault, checked
 
 SUBPROTOCOL = "tidemark.v1.json"
-# 2^53-1 has 16 digits. A longer run of digits is out of range whatever it is, and Python refuses to read a very long one.
+# 2^53-1 has 16 digits. A longer one is out of range whatever it is, and Python refuses to read thousands of digits.
 MAX_DIGITS = 20
 
 

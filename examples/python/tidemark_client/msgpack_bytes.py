@@ -43,7 +43,7 @@ def _pack_int(value: int) -> bytes:
     forms = (0xD0, "bhiq") if value < 0 else (0xCC, "BHIQ")
     for place, form in enumerate(forms[1]):
         bits = 8 * struct.calcsize(">" + form)
-        if value < 0 and value >= -(1 << (bits - 1)) or 0 <= value < 1 << bits:
+        if (-(1 << (bits - 1)) <= value < 0) or (0 <= value < 1 << bits):
             return struct.pack(">B" + form, forms[0] + place, value)
     raise OverflowError(value)
 

@@ -1,7 +1,8 @@
 """Which field stands at which place of a frame's array (SPEC section 8, the table of frames)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Callable
+from typing import Any
 
 from .frames import MODES, REASONS, STATUSES
 from .msgpack_bytes import FOREIGN

@@ -4,7 +4,7 @@ Only effects that need no count are shown ahead: a row read to its end, a flag, 
 after an ack in the middle is the server's affair.
 """
 
-from typing import Iterable
+from collections.abc import Iterable
 
 from .command_queue import Command
 from .digest import is_listed

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .device_state import Ask, CatchUp, DeviceState, Held, Pages
+from .error_codes import retry_delay_s
 from .frames import Frame
-from .row_set import RowSet
 
 # CD7: so many heartbeats without a page, catch-up frame or answer that is due, and the device asks again.
 PATIENCE_HEARTBEATS = 3
@@ -86,7 +86,8 @@ def _page(state: DeviceState, frame: Frame) -> Step:
         return Step(state)
     if frame["page"] == 1:
         # SY6: it starts anew. Rows above its version have come by deltas and are no part of it.
-        later = work.rows.only(lambda row: row["version"] > work.snapshot_version)
+        version = work.snapshot_version
+        later = work.rows.only(lambda row: row["version"] > version)
         work = replace(work, rows=later, taken=0)
     if frame["page"] != work.taken + 1:
         return _ask(state, "gap")
@@ -126,6 +127,13 @@ def _heartbeat(state: DeviceState, frame: Frame) -> Step:
     return _ask(replace(state, wish=None), "stalled")
 
 
+def _refused(state: DeviceState, frame: Frame) -> Step:
+    """An error without id may be the answer to a sync, which then is asked for again in its time."""
+    if state.wish != "sent" or "id" in frame or retry_delay_s(frame) is None:
+        return Step(state)
+    return _ask(replace(state, wish=None), "refused")
+
+
 def _compared(state: DeviceState, frame: Frame) -> Step:
     """SY7: the sums that a frame carries against one's own, at the same version and with nothing due."""
     held, work = state.held, state.work
@@ -152,4 +160,5 @@ _HANDLERS = {
     "delta": _delta,
     "hb": _heartbeat,
     "acked": _compared,
+    "error": _refused,
 }

@@ -1,7 +1,8 @@
 """Rows together with their sums, so that one row is exchanged without a look at the others."""
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterable, Mapping
+from typing import Any
 
 from .digest import MODULUS, digest_text, is_listed, row_digest
 

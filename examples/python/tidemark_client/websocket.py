@@ -51,8 +51,8 @@ class WebSocket:
         await self.connection.close(code)
 
 
-async def open_websocket(url: str, subprotocol: str) -> Socket:
-    """Without compression, which the server never agrees to, and without pings: silence is the client's affair (CD7)."""
+async def open_websocket(url: str, subprotocol: str) -> "WebSocket":
+    """Without compression, which the server never agrees to, and without pings: heartbeats tell of silence (CD7)."""
     try:
         connection = await connect(
             url,
