@@ -10,11 +10,12 @@ export interface Line {
   run(): Promise<Outcome>;
 }
 
-/** `ratio` must be at most / at least `bound`; `exact` figures know no noise. */
+/** What the value must be. Figures that are counted and not measured know no noise. */
 export interface Budget {
   readonly kind: 'at most' | 'at least' | 'exactly';
   readonly bound: number;
   readonly unit: string;
+  readonly isCounted?: true;
 }
 
 export interface Outcome {
@@ -23,17 +24,18 @@ export interface Outcome {
   readonly detail: string;
 }
 
-/** Share by which a measured ratio may lie outside its budget before it counts as a miss. */
+/** Share by which a measured value may lie outside its budget before it counts as a miss. */
 const NOISE = 0.15;
 
-export function isMet({ kind, bound }: Budget, value: number): boolean {
+export function isMet({ kind, bound, isCounted = false }: Budget, value: number): boolean {
+  const noise = isCounted ? 0 : NOISE;
   switch (kind) {
     case 'exactly':
       return value === bound;
     case 'at most':
-      return value <= bound * (1 + NOISE);
+      return value <= bound * (1 + noise);
     case 'at least':
-      return value >= bound * (1 - NOISE);
+      return value >= bound * (1 - noise);
   }
 }
 

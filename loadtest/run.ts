@@ -85,9 +85,10 @@ function figuresOf({ counts, latency, crowd, cast, scale }: Stage, playedSeconds
   };
 }
 
-function timesOf({ badgeTimes, poster, readTimes }: Stage): Record<string, Quantiles> {
+function timesOf({ badgeTimes, ownTimes, poster, readTimes }: Stage): Record<string, Quantiles> {
   const times: Record<string, Quantiles> = {};
   for (const [kind, histogram] of badgeTimes) times[`message → badge, ${kind}`] = histogram.quantiles();
+  for (const [name, histogram] of ownTimes) times[name] = histogram.quantiles();
   times['event → answer'] = poster.times.quantiles();
   times['read → acked'] = readTimes.quantiles();
   times['due → handed over'] = poster.lateness.quantiles();

@@ -32,6 +32,8 @@ export class Stage {
   readonly latency = new BadgeLatency();
   /** By kind of conversation. */
   readonly badgeTimes = new Map<string, Histogram>();
+  /** What a scenario measures beyond that, by name. */
+  readonly ownTimes = new Map<string, Histogram>();
   readonly counts = { messages: 0, reads: 0, recalls: 0 };
   /** What went wrong while it ran, in words. */
   readonly faults: string[] = [];

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { answerQuestions, cpuUs, pushTimes, restingRss } from '../child.ts';
 
 const BACKLOG = 4096;
@@ -29,13 +29,12 @@ answerQuestions({
   rss: restingRss,
   sockets: () => server.clients.size,
   push: ({ times, bytes }: { times: number; bytes: number }) => {
-    const streams = [...server.clients].map(streamOf);
     // One unmasked binary frame, header and all, for everybody.
     const frame = Buffer.alloc(bytes, 1);
     frame[0] = 0x82;
     frame[1] = bytes - 2;
-    return pushTimes(streams.length, times, () => () => {
-      for (const stream of streams) stream.write(frame);
+    return pushTimes(server.clients.size, times, () => () => {
+      for (const client of server.clients) if (client.readyState === WebSocket.OPEN) streamOf(client).write(frame);
     });
   },
 });
