@@ -26,6 +26,12 @@ export interface SyncDeps {
   readonly divergenceCoolDownMs: number;
 }
 
+/** When a device of a user was last found to differ, and whether a build from truth has been the answer. */
+interface Divergence {
+  readonly atMs: number;
+  readonly isRebuilt: boolean;
+}
+
 const BUILD_TOKEN_LENGTH = 16;
 /** Longer than an epoch that is kept, so that the two never meet. */
 const ONCE_EPOCH_LENGTH = 12;
@@ -42,7 +48,7 @@ export class Sync {
   readonly #builds = new Map<string, Promise<void>>();
   #buildsRunning = 0;
   #buildsWaiting: (() => void)[] = [];
-  readonly #divergedAtMs = new Map<string, number>();
+  readonly #diverged = new Map<string, Divergence>();
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
@@ -83,24 +89,25 @@ export class Sync {
 
   /**
    * SY7: a device at the state's version had another digest. The first time the snapshot that it gets repairs it; if that did not
-   * help, the state itself is in doubt: it is built from truth under a new epoch. Each rung once per cool-down.
+   * help, the state itself is in doubt: it is built from truth under a new epoch. If that did not help either, it is the device, and
+   * until the cool-down is over its user's other devices are not made to start over again.
    */
   async diverged(user: string): Promise<void> {
     const { metrics, clock, state, divergenceCoolDownMs } = this.#deps;
     metrics.diverged();
     const nowMs = clock.nowMs();
-    const before = this.#divergedAtMs.get(user);
-    this.#divergedAtMs.delete(user);
-    if (before !== undefined && nowMs - before < divergenceCoolDownMs) {
-      await state.drop(user);
-      await this.#build(user);
-      return;
+    const before = this.#diverged.get(user);
+    const isAgain = before !== undefined && nowMs - before.atMs < divergenceCoolDownMs;
+    if (isAgain && before.isRebuilt) return;
+    this.#diverged.delete(user);
+    this.#diverged.set(user, { atMs: nowMs, isRebuilt: isAgain });
+    for (const oldest of this.#diverged.keys()) {
+      if (this.#diverged.size <= DIVERGED_USERS_MAX) break;
+      this.#diverged.delete(oldest);
     }
-    this.#divergedAtMs.set(user, nowMs);
-    for (const oldest of this.#divergedAtMs.keys()) {
-      if (this.#divergedAtMs.size <= DIVERGED_USERS_MAX) break;
-      this.#divergedAtMs.delete(oldest);
-    }
+    if (!isAgain) return;
+    await state.drop(user);
+    await this.#build(user);
   }
 
   async #readOrBuild(user: string, sinceVersion: number | undefined): Promise<StateView> {

@@ -21,6 +21,8 @@ export interface ServiceBench {
   readonly notices: LargeNotice[];
   /** Faults that no caller waited for. */
   readonly errors: unknown[];
+  /** By how much the clock of the services is ahead of the real one. */
+  aheadMs: number;
   /** Posts, demands that each event is accepted, and waits until it is fanned out. */
   accept(...events: object[]): Promise<void>;
   /** conversation, numbered messages of `sender`: m1 … mn, seqs 1 … n on a new conversation. */
@@ -28,8 +30,14 @@ export interface ServiceBench {
   unread(user: string, conv: string): Promise<number | undefined>;
 }
 
+export const DIVERGENCE_COOL_DOWN_MS = 60_000;
+
 export function openServiceBench(
-  options: { groupThreshold?: number; truth?: (inner: Truth) => Truth; sampleRows?: number } = {},
+  options: {
+    groupThreshold?: number;
+    truth?: (inner: Truth) => Truth;
+    sampleRows?: number;
+  } = {},
 ): ServiceBench {
   const folder = mkdtempSync(path.join(tmpdir(), 'tidemark-services-'));
   const sqlite = openSqliteTruth({ file: path.join(folder, 'truth.sqlite') });
@@ -49,13 +57,13 @@ export function openServiceBench(
     state,
     epochs: createMemoryEpochs({ random: systemRandom }),
     wakeup,
-    clock: systemClock,
+    clock: { ...systemClock, nowMs: () => systemClock.nowMs() + bench.aheadMs },
     random: systemRandom,
     metrics: noMetrics,
     groupThreshold: options.groupThreshold ?? 500,
     largeMergeMs: 5,
     buildsMax: 4,
-    divergenceCoolDownMs: 60_000,
+    divergenceCoolDownMs: DIVERGENCE_COOL_DOWN_MS,
     reconcileSampleRows: options.sampleRows ?? 3,
     onError: (error) => void errors.push(error),
   });
@@ -72,6 +80,7 @@ export function openServiceBench(
     changes,
     notices,
     errors,
+    aheadMs: 0,
     async accept(...events) {
       const results = await services.post.post(events);
       const refused = results.find((result) => !result.ok);

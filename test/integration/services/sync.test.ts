@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openServiceBench } from '../../support/service-bench.ts';
+import { DIVERGENCE_COOL_DOWN_MS, openServiceBench } from '../../support/service-bench.ts';
 
 const founding = { type: 'conversation.created', conv: 'c', members: ['ann', 'bob'] };
 
@@ -37,6 +37,20 @@ test('[SY7] the first divergence of a user is counted, the second in a row makes
   const rebuilt = await bench.services.sync.view('ann');
   expect(rebuilt.epoch).not.toBe(epoch);
   expect(rebuilt.total).toBe(1);
+});
+
+test('[SY7] a device that goes on to differ after a build from truth makes no other one until the cool-down is over', async () => {
+  const bench = openServiceBench();
+  await bench.accept(founding);
+  const epochs: string[] = [];
+  const differ = async (): Promise<number> => {
+    await bench.services.sync.diverged('ann');
+    epochs.push((await bench.services.sync.view('ann')).epoch);
+    return new Set(epochs).size;
+  };
+  expect([await differ(), await differ(), await differ(), await differ(), await differ()]).toEqual([1, 2, 2, 2, 2]);
+  bench.aheadMs += DIVERGENCE_COOL_DOWN_MS;
+  expect([await differ(), await differ(), await differ()]).toEqual([2, 3, 3]);
 });
 
 test('[CN8] a large conversation that changed while nobody asked is right when somebody does', async () => {
