@@ -22,12 +22,15 @@ const TICKS_A_SECOND = 100;
 /** The server in a process of its own, on a port and in a data folder that stay the same over its restarts. */
 export class ServerProcess {
   readonly #keys: Keys;
+  readonly #settings: Readonly<Record<string, string>>;
   readonly #dataDir = mkdtempSync(path.join(tmpdir(), 'tidemark-load-'));
   #port: string | null = null;
   #child: ChildProcess | null = null;
 
-  constructor(keys: Keys) {
+  /** `settings`: more of its environment. */
+  constructor(keys: Keys, settings: Readonly<Record<string, string>> = {}) {
     this.#keys = keys;
+    this.#settings = settings;
   }
 
   /** Answers its URL as soon as it is ready. */
@@ -42,6 +45,7 @@ export class ServerProcess {
         TIDEMARK_DATA_DIR: this.#dataDir,
         TIDEMARK_API_KEY: this.#keys.apiKey,
         TIDEMARK_TOKEN_SECRET: this.#keys.tokenSecret,
+        ...this.#settings,
       },
     });
     this.#child = child;

@@ -1,4 +1,4 @@
-/** What is played against: a server of our own making (which may be killed), or gateways that are told by address and keys. */
+/** What is played against: nodes of our own making (which may be killed), or gateways that are told by address and keys. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Keys, ServerProcess } from './server-process.ts';
 
@@ -7,44 +7,52 @@ const RETRY_MS = 100;
 const REQUEST_MS_MAX = 30_000;
 const TOKEN_SECONDS = 24 * 3600;
 
+export interface StartOptions {
+  readonly nodes?: number;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 export class Target {
   /** Of the gateways; calls and sockets go to them in turn. */
   readonly urls: readonly string[];
   readonly #keys: Keys;
-  readonly #host: ServerProcess | null;
+  readonly #nodes: readonly ServerProcess[];
   #retries = 0;
   #next = 0;
+  #crashes = 0;
 
-  private constructor(urls: readonly string[], keys: Keys, host: ServerProcess | null) {
+  private constructor(urls: readonly string[], keys: Keys, nodes: readonly ServerProcess[]) {
     this.urls = urls;
     this.#keys = keys;
-    this.#host = host;
+    this.#nodes = nodes;
   }
 
   static at(urls: readonly string[], keys: Keys): Target {
     return new Target(
       urls.map((url) => url.replace(/\/$/, '')),
       keys,
-      null,
+      [],
     );
   }
 
-  static async start(): Promise<Target> {
+  /** `nodes` of them over the stores that `settings` names; one over its embedded store without. */
+  static async start({ nodes = 1, settings = {} }: StartOptions = {}): Promise<Target> {
     const keys = { apiKey: randomBytes(24).toString('hex'), tokenSecret: randomBytes(32).toString('hex') };
-    const host = new ServerProcess(keys);
-    return new Target([await host.start()], keys, host);
+    const started = Array.from({ length: nodes }, () => new ServerProcess(keys, settings));
+    return new Target(await Promise.all(started.map((node) => node.start())), keys, started);
   }
 
-  /** SIGKILL, as a crash would; then the same data folder and port again. */
+  /** SIGKILL, as a crash would, each time to another node; then the same data folder and port again. */
   async crash(): Promise<void> {
-    if (!this.#host) throw new Error('a server that was not started here is not killed');
-    await this.#host.kill('SIGKILL');
-    await this.#host.start();
+    const node = this.#nodes[this.#crashes++ % this.#nodes.length];
+    if (!node) throw new Error('a server that was not started here is not killed');
+    await node.kill('SIGKILL');
+    await node.start();
   }
 
   async stop(): Promise<void> {
-    await this.#host?.kill('SIGTERM');
-    this.#host?.removeData();
+    await Promise.all(this.#nodes.map((node) => node.kill('SIGTERM')));
+    for (const node of this.#nodes) node.removeData();
   }
 
   /** Requests that had to be sent again. */
@@ -52,9 +60,11 @@ export class Target {
     return this.#retries;
   }
 
-  /** CPU time that the server has used so far; null for one that was not started here. */
+  /** CPU time that the nodes have used so far; null for those that were not started here. */
   cpuSeconds(): number | null {
-    return this.#host?.cpuSeconds() ?? null;
+    if (this.#nodes.length === 0) return null;
+    const seconds = this.#nodes.map((node) => node.cpuSeconds());
+    return seconds.some((one) => one === null) ? null : seconds.reduce<number>((sum, one) => sum + (one ?? 0), 0);
   }
 
   /** Where a device connects, the `n`th time that it does. */

@@ -1,5 +1,5 @@
 /**
- * npm run replay -- FOLDER [--speed N] [--url URL --api-key K --token-secret S] [--kill N] [--seed N]
+ * npm run replay -- FOLDER [--speed N] [--url URL … --api-key K --token-secret S] [--nodes N] [--kill N] [--seed N]
  *
  * Sends a recorded history through the HTTP API while its devices come and go over real sockets and ack as they did, and compares
  * at each checkpoint what every connected device shows, and what GET answers for everybody else, with the expected numbers.
@@ -9,11 +9,9 @@ import { parseArgs } from 'node:util';
 import { randomOf } from '../random.ts';
 import { printTable } from '../table.ts';
 import { Target } from '../target.ts';
-import { check } from './checkpoint.ts';
-import { Latency } from './latency.ts';
-import { Player } from './player.ts';
+import { play } from './play.ts';
 import { Progress } from './progress.ts';
-import { readCheckpoints, readSteps } from './trace.ts';
+import { readCheckpoints } from './trace.ts';
 
 const NAMED_MAX = 10;
 
@@ -22,7 +20,8 @@ interface Options {
   readonly speed: number | null;
   readonly kills: number;
   readonly seed: number;
-  readonly url: string | undefined;
+  readonly nodes: number;
+  readonly urls: readonly string[];
   readonly apiKey: string | undefined;
   readonly tokenSecret: string | undefined;
 }
@@ -32,7 +31,8 @@ function readOptions(): Options {
     allowPositionals: true,
     options: {
       speed: { type: 'string' },
-      url: { type: 'string' },
+      url: { type: 'string', multiple: true, default: [] },
+      nodes: { type: 'string', default: '1' },
       'api-key': { type: 'string' },
       'token-secret': { type: 'string' },
       kill: { type: 'string', default: '0' },
@@ -45,111 +45,59 @@ function readOptions(): Options {
   if (speed !== null && !(speed > 0)) throw new Error('--speed takes a number above 0');
   const kills = Number(values.kill);
   if (!Number.isSafeInteger(kills) || kills < 0) throw new Error('--kill takes a whole number');
-  if (values.url !== undefined && !(values['api-key'] && values['token-secret'])) {
+  const nodes = Number(values.nodes);
+  if (!Number.isSafeInteger(nodes) || nodes < 1) throw new Error('--nodes takes a whole number from 1');
+  if (values.url.length > 0 && !(values['api-key'] && values['token-secret'])) {
     throw new Error('--url needs --api-key and --token-secret');
   }
-  if (values.url !== undefined && kills > 0) throw new Error('--kill needs a server that is started here, not --url');
+  if (values.url.length > 0 && kills > 0) throw new Error('--kill needs a server that is started here, not --url');
   return {
     folder,
     speed,
     kills,
     seed: Number(values.seed),
-    url: values.url,
+    nodes,
+    urls: values.url,
     apiKey: values['api-key'],
     tokenSecret: values['token-secret'],
   };
 }
 
 async function main(options: Options): Promise<boolean> {
-  const checkpoints = readCheckpoints(options.folder);
-  const end = checkpoints.at(-1)?.at ?? 0;
+  const { folder, speed, kills, seed } = options;
+  const end = readCheckpoints(folder).at(-1)?.at ?? 0;
   const target =
-    options.url === undefined
-      ? await Target.start()
-      : Target.at([options.url], { apiKey: options.apiKey ?? '', tokenSecret: options.tokenSecret ?? '' });
+    options.urls.length === 0
+      ? await Target.start({ nodes: options.nodes, settings: storesOf(process.env) })
+      : Target.at(options.urls, { apiKey: options.apiKey ?? '', tokenSecret: options.tokenSecret ?? '' });
   const progress = new Progress(end);
-  const latency = new Latency();
-  const player = new Player({
-    target,
-    speed: options.speed,
-    latency,
-    onProgress: (at) => progress.show(at, player.posted),
-  });
-  const killAt = momentsOf(options.kills, options.seed, end);
-  const wrong: string[] = [];
-  let views = 0;
-  let rows = 0;
-  let crashes: Promise<void> = Promise.resolve();
-  let playedMs = 0;
-  let since = performance.now();
-
-  const compareUpTo = async (at: number): Promise<void> => {
-    while (checkpoints[0] && checkpoints[0].at < at) {
-      await crashes;
-      await player.settled();
-      playedMs += performance.now() - since;
-      const checkpoint = checkpoints.shift();
-      if (!checkpoint) return;
-      const verdict = await check(checkpoint, player, target);
-      views += verdict.views;
-      rows += verdict.rows;
-      wrong.push(...verdict.wrong);
-      progress.say(
-        `checkpoint at ${checkpoint.at}: ${verdict.views} views, ${verdict.rows} rows, ${verdict.wrong.length} wrong`,
-      );
-      since = performance.now();
-    }
-  };
-
+  const faults = momentsOf(kills, seed, end).map((at) => ({ name: 'killed', at, strike: () => target.crash() }));
   try {
-    for await (const step of readSteps(options.folder)) {
-      await compareUpTo(step.at);
-      if (killAt[0] !== undefined && step.at >= killAt[0]) {
-        killAt.shift();
-        // Not awaited: requests and frames are in flight while the server dies and comes back.
-        crashes = crashes.then(() => target.crash());
-        // Looked at by the next checkpoint; until then it is nobody's.
-        crashes.catch(() => {});
-        progress.say(`killed at ${step.at}`);
-      }
-      await player.play(step);
-    }
-    await compareUpTo(Infinity);
-    wrong.push(...player.faults);
+    const { wrong, figures } = await play({
+      folder,
+      target,
+      speed,
+      faults,
+      onProgress: (at, events) => progress.show(at, events),
+      say: (text) => progress.say(text),
+    });
     progress.end();
-    report();
+    printTable(figures);
+    for (const text of wrong.slice(0, NAMED_MAX)) console.log(`wrong: ${text}`);
     return wrong.length === 0;
   } finally {
-    await Promise.all([...player.devices].map((device) => device.disconnect()));
     await target.stop();
   }
+}
 
-  function report(): void {
-    const counts = { pushes: 0, reconnects: 0, syncs: 0 };
-    for (const device of player.devices) {
-      counts.pushes += device.counts.pushes;
-      counts.reconnects += device.counts.reconnects;
-      counts.syncs += device.counts.syncs;
-    }
-    printTable({
-      messages: player.counts.messages,
-      events: player.posted,
-      acks: player.counts.acks,
-      pushes: counts.pushes,
-      'views compared': views,
-      'rows compared': rows,
-      wrong: wrong.length,
-      'message → badge p50/p95/p99 (ms)': [50, 95, 99]
-        .map((percent) => latency.percentile(percent).toFixed(1))
-        .join(' / '),
-      'messages a second': Math.round(player.counts.messages / (playedMs / 1000)),
-      'played in (s)': (playedMs / 1000).toFixed(1),
-      'requests sent again': target.retries,
-      reconnects: counts.reconnects,
-      'syncs asked for': counts.syncs,
-    });
-    for (const text of wrong.slice(0, NAMED_MAX)) console.log(`wrong: ${text}`);
+/** The nodes started here run on the stores that the environment names, if it does. */
+function storesOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  const settings: Record<string, string> = {};
+  for (const name of ['TIDEMARK_MYSQL_URL', 'TIDEMARK_REDIS_URL']) {
+    const url = env[name];
+    if (url !== undefined && url !== '') settings[name] = url;
   }
+  return settings;
 }
 
 /** Moments of the trace at which the server is killed, the same for the same seed. */
