@@ -5,6 +5,7 @@
   Returns:   false when fenced; 1: the marker was this token's and is gone; 0: it was not
   Invariant: another's marker and a live state are left alone
 ]]
+--@include names
 --@include fence
 --@include meta
 
@@ -12,6 +13,6 @@ local partition, user = KEYS[1], KEYS[2]
 local fence, token = tonumber(ARGV[1]), ARGV[2]
 if is_fenced(partition, fence) then return false end
 
-local meta = unpack_meta(redis.call('HGET', user, ''), fence)
+local meta = unpack_meta(call('HGET', user, ''), fence)
 if not meta or meta[KIND] ~= BUILDING or meta[TOKEN] ~= token then return 0 end
-return redis.call('DEL', user)
+return call('DEL', user)

@@ -5,6 +5,7 @@
   Returns:   false when fenced; 0: the marker is gone or another's; else the names of conversations that changed meanwhile
   Invariant: nothing is stored but under one's own marker
 ]]
+--@include names
 --@include fence
 --@include meta
 --@include fields
@@ -13,13 +14,13 @@ local partition, user = KEYS[1], KEYS[2]
 local fence, token, ttlSeconds = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 if is_fenced(partition, fence) then return false end
 
-local meta = unpack_meta(redis.call('HGET', user, ''), fence)
+local meta = unpack_meta(call('HGET', user, ''), fence)
 if not meta or meta[KIND] ~= BUILDING or meta[TOKEN] ~= token then return 0 end
 local dirty = {}
-for _, name in ipairs(redis.call('HKEYS', user)) do
+for _, name in ipairs(call('HKEYS', user)) do
   if name ~= '' then dirty[#dirty + 1] = name end
 end
-redis.call('DEL', user)
+call('DEL', user)
 set_fields(user, ARGV, 4, #ARGV)
-redis.call('EXPIRE', user, ttlSeconds)
+call('EXPIRE', user, ttlSeconds)
 return dirty

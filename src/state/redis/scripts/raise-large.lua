@@ -6,6 +6,7 @@
   Returns:   false when fenced; else 1
   Invariant: a rev is only ever raised; the changes numbered from count - 4095 to count are all in the ring
 ]]
+--@include names
 --@include fence
 
 local partition, large = KEYS[1], KEYS[2]
@@ -13,19 +14,19 @@ local fence, generation, convsMax, ttlSeconds = tonumber(ARGV[1]), ARGV[2], tonu
 if is_fenced(partition, fence) then return false end
 
 local RING = 4096
-local head = redis.call('HGET', large, '')
-if not head or struct.unpack('<I4', head) < fence or redis.call('HLEN', large) > convsMax + RING then
-  redis.call('DEL', large)
-  head = struct.pack('<I4I7', fence, 0) .. generation
+local head = call('HGET', large, '')
+if not head or unpack_bytes('<I4', head) < fence or call('HLEN', large) > convsMax + RING then
+  call('DEL', large)
+  head = pack_bytes('<I4I7', fence, 0) .. generation
 end
-local _, count, at = struct.unpack('<I4I7', head)
+local _, count, at = unpack_bytes('<I4I7', head)
 for i = 5, #ARGV, 2 do
   local conv, rev = ARGV[i], tonumber(ARGV[i + 1])
-  if rev > tonumber(redis.call('HGET', large, conv) or -1) then
+  if rev > tonumber(call('HGET', large, conv) or -1) then
     count = count + 1
-    redis.call('HSET', large, conv, ARGV[i + 1], '\255' .. count % RING, conv)
+    call('HSET', large, conv, ARGV[i + 1], '\255' .. count % RING, conv)
   end
 end
-redis.call('HSET', large, '', struct.pack('<I4I7', fence, count) .. string.sub(head, at))
-redis.call('EXPIRE', large, ttlSeconds)
+call('HSET', large, '', pack_bytes('<I4I7', fence, count) .. cut(head, at))
+call('EXPIRE', large, ttlSeconds)
 return 1

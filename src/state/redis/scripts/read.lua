@@ -7,6 +7,7 @@
              the third is empty without `since`, when all rows are in the second
   Invariant: changes nothing but the list of nodes and the time to live
 ]]
+--@include names
 --@include fence
 --@include meta
 --@include nodes
@@ -19,22 +20,22 @@ local fence, since, node, minute = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local nodeMinutes, ttlSeconds, renewBelowSeconds = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 if is_fenced(partition, fence) then return false end
 
-local bytes = redis.call('HGET', user, '')
+local bytes = call('HGET', user, '')
 local meta = unpack_meta(bytes, fence)
 if not meta or meta[KIND] == BUILDING then return '' end
-if redis.call('TTL', user) < renewBelowSeconds then redis.call('EXPIRE', user, ttlSeconds) end
+if call('TTL', user) < renewBelowSeconds then call('EXPIRE', user, ttlSeconds) end
 if node ~= '' and register_node(meta, node, minute, nodeMinutes) then
   bytes = pack_meta(meta, fence)
-  redis.call('HSET', user, '', bytes)
+  call('HSET', user, '', bytes)
 end
 
 if since and since >= meta[SYNC_VERSION] then
-  local names = redis.call('HGET', user, LARGE_FIELD)
+  local names = call('HGET', user, LARGE_FIELD)
   if not names then return { bytes, '', '' } end
   return { bytes, '', large_rows(user, names) }
 end
 
-local flat = redis.call('HGETALL', user)
+local flat = call('HGETALL', user)
 local names = ''
 for i = 1, #flat, 2 do
   if flat[i] == '' or flat[i] == LARGE_FIELD then
@@ -44,4 +45,4 @@ for i = 1, #flat, 2 do
     flat[i], flat[i + 1] = '', ''
   end
 end
-return { bytes, table.concat(flat), since and large_rows(user, names) or '' }
+return { bytes, concat(flat), since and large_rows(user, names) or '' }

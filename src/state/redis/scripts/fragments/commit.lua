@@ -24,13 +24,13 @@ end
 
 -- SY2, LC2: cursors below the floor get a snapshot. A dropped tombstone stays as a row that was never visible.
 local function drop_old_tombstones(key, meta)
-  local flat, gone = redis.call('HGETALL', key), {}
+  local flat, gone = call('HGETALL', key), {}
   for i = 1, #flat, 2 do
     local row = flat[i] ~= '' and flat[i] ~= LARGE_FIELD and unpack_row(flat[i + 1])
     if row and row[VERSION] > 0 and listings[row[FLAGS]] == GONE then gone[#gone + 1] = { flat[i], row } end
   end
-  table.sort(gone, function(a, b) return a[2][VERSION] < b[2][VERSION] end)
-  meta[TOMBSTONE_FLOOR] = gone[math.ceil(TOMBSTONES_MAX / 4)][2][VERSION]
+  sort(gone, function(a, b) return a[2][VERSION] < b[2][VERSION] end)
+  meta[TOMBSTONE_FLOOR] = gone[ceil(TOMBSTONES_MAX / 4)][2][VERSION]
   local stored = {}
   for _, one in ipairs(gone) do
     local conv, row = one[1], one[2]

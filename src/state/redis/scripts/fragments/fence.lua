@@ -2,9 +2,9 @@
 -- has taken over since it looked. The first call with a higher number makes that number known.
 
 local function is_fenced(partition, fence)
-  local known = tonumber(redis.call('GET', partition) or 0)
+  local known = tonumber(call('GET', partition) or 0)
   if known < fence then
-    redis.call('SET', partition, string.format('%d', fence))
+    call('SET', partition, format('%d', fence))
   end
   return known > fence
 end

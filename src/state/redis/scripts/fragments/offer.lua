@@ -4,7 +4,7 @@
 -- A change set as the caller writes it (src/state/redis/call-text.ts): by conversation, since none has an effect on another, with the
 -- fields of the user's key that it is about.
 local function read_call(text)
-  local call = cjson.decode(text)
+  local set = cjson.decode(text)
   local items, fields, known = {}, { '' }, {}
   local function item_of(conv)
     if not known[conv] then
@@ -13,9 +13,9 @@ local function read_call(text)
     end
     return known[conv]
   end
-  for _, row in ipairs(call.rows) do table.insert(item_of(row[1]).rows, row[2]) end
-  for _, part in ipairs(call.parts) do table.insert(item_of(part[1]).parts, part) end
-  return { items = items, fields = fields, repair = call.repair }
+  for _, row in ipairs(set.rows) do insert(item_of(row[1]).rows, row[2]) end
+  for _, part in ipairs(set.parts) do insert(item_of(part[1]).parts, part) end
+  return { items = items, fields = fields, repair = set.repair }
 end
 
 -- The row to be stored, nil for none; true: it must be derived anew.
@@ -49,12 +49,17 @@ end
 
 -- The row that there is after all this, or the held one; and whether it must be derived anew. Rows come before parts.
 local function offer(held, item, repair)
+  local rows, parts = item.rows, item.parts
+  if #rows == 0 and #parts == 1 then
+    local row, must_derive = take_part(held, parts[1])
+    return row or held, must_derive
+  end
   local row, derives = held, false
-  for _, offered in ipairs(item.rows) do
+  for _, offered in ipairs(rows) do
     local taken, must_derive = take_row(row, offered, repair)
     row, derives = taken or row, derives or must_derive
   end
-  for _, part in ipairs(item.parts) do
+  for _, part in ipairs(parts) do
     local taken, must_derive = take_part(row, part)
     row, derives = taken or row, derives or must_derive
   end

@@ -17,29 +17,23 @@ local function without(flags, flag)
   return has(flags, flag) and flags - flag or flags
 end
 
-local function make_format(shape)
+local function make_row_format(shape)
   local seq = has(shape, WIDE_SEQS) and 'I7' or 'I3'
   return '<I4' .. (has(shape, WIDE_COUNTS) and 'I7I7I7I7I7I7' or 'I3I3I3I2BI3') .. seq .. seq .. 'I7I6'
     .. (has(shape, HAS_FLOOR) and seq or '') .. (has(shape, HAS_LATEST) and 'I7' or '') .. 'I2B'
 end
 
 -- By shape, made when first needed.
-local formats = {}
-
-local function format_of(shape)
-  local format = formats[shape]
-  if not format then
-    format = make_format(shape)
-    formats[shape] = format
-  end
-  return format
-end
+local row_formats = setmetatable({}, { __index = function(made, shape)
+  made[shape] = make_row_format(shape)
+  return made[shape]
+end })
 
 local function unpack_row(bytes)
-  local low, high = string.byte(bytes, -3, -2)
+  local low, high = byte(bytes, -3, -2)
   local flags = low % HAS_FLOOR
   local shape = low - flags + 256 * high
-  local row = { struct.unpack(format_of(shape), bytes) }
+  local row = { unpack_bytes(row_formats[shape], bytes) }
   local floor_seq, latest = row[READ_SEQ], row[ACTIVITY]
   if shape > 0 then
     local place = FLOOR_SEQ
@@ -51,7 +45,7 @@ local function unpack_row(bytes)
 end
 
 local function version_of(bytes)
-  return (struct.unpack('<I4', bytes))
+  return (unpack_bytes('<I4', bytes))
 end
 
 local function pack_row(conv, row)
@@ -66,8 +60,10 @@ local function pack_row(conv, row)
   end
   -- What stands behind the digest; what is left over, struct.pack does not look at.
   local a, b, c, d = shape + flags, #conv, nil, nil
-  if has(shape, HAS_LATEST) then a, b, c = latest, a, b end
-  if has(shape, HAS_FLOOR) then a, b, c, d = floor_seq, a, b, c end
-  return struct.pack(format_of(shape), version, conv_rev, member_rev, unread, mentions, read_epoch, others, read_seq, head_seq,
+  if shape > 0 then
+    if has(shape, HAS_LATEST) then a, b, c = latest, a, b end
+    if has(shape, HAS_FLOOR) then a, b, c, d = floor_seq, a, b, c end
+  end
+  return pack_bytes(row_formats[shape], version, conv_rev, member_rev, unread, mentions, read_epoch, others, read_seq, head_seq,
     activity, digest, a, b, c, d)
 end

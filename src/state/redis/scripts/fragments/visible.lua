@@ -29,8 +29,8 @@ end
 -- SY8, of a listed row
 local function digest_of(conv, row, unread, capped)
   local flags = capped and row[FLAGS] + CAPPED or row[FLAGS]
-  local text = string.format('%d|%d|%d|%d', unread, row[MENTIONS], row[READ_EPOCH], row[READ_SEQ]) .. marks[flags] .. conv
-  return tonumber(string.sub(redis.sha1hex(text), 1, 12), 16)
+  local text = format('%d|%d|%d|%d', unread, row[MENTIONS], row[READ_EPOCH], row[READ_SEQ]) .. marks[flags] .. conv
+  return tonumber(cut(sha1hex(text), 1, 12), 16)
 end
 
 -- Adds a listed row to the sums (`sign` 1), or takes it from them (-1).
