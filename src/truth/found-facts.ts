@@ -34,7 +34,8 @@ function asked<T>(found: ReadonlyMap<string, T>, key: string): T {
   return found.get(key) as T;
 }
 
-/** Ids may hold any character, so their lengths keep two lists of parts apart. */
-export function keyOf(...parts: readonly (string | number)[]): string {
-  return parts.map((part) => (typeof part === 'string' ? `${part.length}:${part}` : String(part))).join(',');
+/** Ids may hold any character, so the length of the first tells where it ends; the third is behind the last colon. */
+export function keyOf(first: string, second: string | number, third?: number): string {
+  const key = `${first.length}:${first}${second}`;
+  return third === undefined ? key : `${key}:${third}`;
 }

@@ -12,14 +12,20 @@ export class Bulk {
   readonly #text: (rows: string) => string;
   readonly #rowsMax: number;
   readonly #separator: string;
+  readonly #inserts: boolean;
   readonly #texts = new Map<number, string>();
 
   /** `row`: what stands for one row in the list that `text` gets. */
-  constructor(row: string, text: (rows: string) => string, { rowsMax = ROWS_MAX, separator = ', ' } = {}) {
+  constructor(
+    row: string,
+    text: (rows: string) => string,
+    { rowsMax = ROWS_MAX, separator = ', ', inserts = false } = {},
+  ) {
     this.#row = row;
     this.#text = text;
     this.#rowsMax = rowsMax;
     this.#separator = separator;
+    this.#inserts = inserts;
   }
 
   /** Answers all that the statements answer, one after the other. */
@@ -31,16 +37,21 @@ export class Bulk {
   }
 
   async run(session: Session, rows: readonly Values[]): Promise<void> {
-    for (const part of filledUp(rows, this.#rowsMax)) await session.run(this.#of(part.length), part.flat());
+    for (const part of filledUp(rows, this.#rowsMax)) await this.#run(session, part);
   }
 
   /** Each row exactly once: for what must not meet a row of its own. Answers for each part how many rows it had, and what became of them. */
   async runOnce(session: Session, rows: readonly Values[]): Promise<(Changed & { readonly given: number })[]> {
     const answers: (Changed & { given: number })[] = [];
     for (const part of split(rows, this.#rowsMax)) {
-      answers.push({ ...(await session.run(this.#of(part.length), part.flat())), given: part.length });
+      answers.push({ ...(await this.#run(session, part)), given: part.length });
     }
     return answers;
+  }
+
+  async #run(session: Session, part: readonly Values[]): Promise<Changed> {
+    const sql = this.#of(part.length);
+    return this.#inserts ? session.insert(sql, part.flat()) : session.run(sql, part.flat());
   }
 
   #of(count: number): string {
@@ -58,7 +69,7 @@ export function placeholders(width: number): string {
 }
 
 export function insert(table: string, columns: readonly string[], values = placeholders(columns.length)): Bulk {
-  return new Bulk(values, (rows) => `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows}`);
+  return new Bulk(values, (rows) => `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${rows}`, { inserts: true });
 }
 
 /** Insert or replace by key; the first `keyLength` columns are the key. `VALUES(column)` is understood by MySQL and MariaDB alike. */
@@ -68,6 +79,7 @@ export function upsert(table: string, keyLength: number, columns: readonly strin
   return new Bulk(
     placeholders(columns.length),
     (rows) => `${text} ${rows} ON DUPLICATE KEY UPDATE ${changes.join(', ')}`,
+    { inserts: true },
   );
 }
 

@@ -28,22 +28,28 @@ const CONVERSATIONS_LOCKED = select(CONVERSATION_COLUMNS, 'conversations', 'PRIM
 const MEMBERSHIPS = select(MEMBERSHIP_COLUMNS, 'memberships', 'PRIMARY', '(user, conv)', 'FOR UPDATE');
 const MESSAGES_BY_ID = select(MESSAGE_COLUMNS, 'messages', 'messages_by_id', '(conv, message_id)');
 const MESSAGES_BY_SEQ = select(MESSAGE_COLUMNS, 'messages', 'PRIMARY', '(conv, seq)');
+const ORDS = select(['conv', 'seq', 'ord'], 'messages', 'PRIMARY', '(conv, seq)');
 const PARKED = select(PARKED_COLUMNS, 'parked', 'PRIMARY', '(conv, message_id)');
 const ADJUSTMENTS = select(ADJUSTMENT_COLUMNS, 'adjustments', 'PRIMARY', '(conv, seq)');
 const MENTIONS = select(['conv', 'seq', 'user'], 'mentions', 'mentions_by_message', '(conv, seq)');
 
-/** One column a place: a seek each, in one round trip for many. */
-const PLACES_MAX = 64;
+/** One column a thing: a seek each, in one round trip for many. */
+const COLUMNS_MAX = 64;
+const PARKING = new Bulk(
+  'EXISTS (SELECT 1 FROM parked FORCE INDEX (PRIMARY) WHERE conv = ?)',
+  (columns) => `SELECT ${columns}`,
+  { rowsMax: COLUMNS_MAX },
+);
 const PLACES = new Bulk(
   '(SELECT ord FROM messages FORCE INDEX (PRIMARY) WHERE conv = ? AND seq <= ? ORDER BY seq DESC LIMIT 1)',
   (columns) => `SELECT ${columns}`,
-  { rowsMax: PLACES_MAX },
+  { rowsMax: COLUMNS_MAX },
 );
 const OWN_PLACES = new Bulk(
   `(SELECT own_ord FROM messages FORCE INDEX (messages_by_sender)
     WHERE conv = ? AND sender = ? AND seq <= ? ORDER BY seq DESC LIMIT 1)`,
   (columns) => `SELECT ${columns}`,
-  { rowsMax: PLACES_MAX },
+  { rowsMax: COLUMNS_MAX },
 );
 
 /**
@@ -77,7 +83,9 @@ export async function loadFacts(session: Session, request: FactRequest, reservat
     key: ({ conv, seq }) => keyOf(conv, seq),
   });
   const parked = wanted(request.parked, ({ conv, messageId }) => keyOf(conv, messageId));
-  await find(session, PARKED, parked, {
+  const parking = await parkingConversations(session, request.parked ?? []);
+  const maybe = { ...parked, items: parked.items.filter(({ conv }) => parking.has(conv)) };
+  await find(session, PARKED, maybe, {
     row: ({ conv, messageId }) => [conv, messageId],
     read: readParked,
     key: ({ conv, messageId }) => keyOf(conv, messageId),
@@ -118,6 +126,16 @@ async function lockedConversations(session: Session, convs: readonly string[], r
   return found;
 }
 
+/** Next to none have something parked: one look a conversation spares one a message. */
+async function parkingConversations(
+  session: Session,
+  wantedParked: readonly { readonly conv: string }[],
+): Promise<Set<string>> {
+  const convs = [...new Set(wantedParked.map(({ conv }) => conv))];
+  const answers = (await PARKING.all(session, rowsOfIds(convs))).flat();
+  return new Set(convs.filter((_, i) => answers[i] === 1));
+}
+
 async function readConversations(session: Session, statement: Bulk, convs: readonly string[]) {
   const found = new Map(convs.map((conv) => [conv, null as Conversation | null]));
   for (const row of await statement.all(session, rowsOfIds(convs))) {
@@ -127,10 +145,15 @@ async function readConversations(session: Session, statement: Bulk, convs: reado
   return found;
 }
 
+/** Nearly every place is that of a message, and found like one; only what lies in a hole has to be looked for from there. */
 async function loadPlaces(session: Session, places: readonly ConvSeq[]): Promise<Map<string, Place>> {
   const { items } = wanted(places, ({ conv, seq }) => keyOf(conv, seq));
-  const ords = (await PLACES.all(session, items.map(rowOfSeq))).flat();
-  return new Map(items.map(({ conv, seq }, i) => [keyOf(conv, seq), { seq, ord: Number(ords[i] ?? 0) }]));
+  const rows = await ORDS.all(session, items.map(rowOfSeq));
+  const ords = new Map(rows.map(([conv, seq, ord]) => [keyOf(conv as string, seq as number), ord as number]));
+  const holes = items.filter(({ conv, seq }) => !ords.has(keyOf(conv, seq)));
+  const below = (await PLACES.all(session, holes.map(rowOfSeq))).flat();
+  holes.forEach(({ conv, seq }, i) => ords.set(keyOf(conv, seq), Number(below[i] ?? 0)));
+  return new Map(items.map(({ conv, seq }) => [keyOf(conv, seq), { seq, ord: ords.get(keyOf(conv, seq)) ?? 0 }]));
 }
 
 async function loadOwnPlaces(session: Session, places: readonly (ConvSeq & ConvUser)[]): Promise<Map<string, number>> {

@@ -1,16 +1,16 @@
 import type { OutboxRow } from '../../ports.ts';
-import { Bulk, remove } from './bulk.ts';
+import { Bulk } from './bulk.ts';
 import { NOW_MS } from './clock.ts';
 import type { Session } from './session.ts';
 
 const CLAIMABLE = `
-  SELECT id, conv, user, created_at FROM outbox FORCE INDEX (outbox_by_touch)
-  WHERE touched_at <= ${NOW_MS} - ? ORDER BY touched_at, id LIMIT ? FOR UPDATE SKIP LOCKED`;
+  SELECT id, conv, user, created_at FROM outbox FORCE INDEX (PRIMARY)
+  WHERE touched_at <= ${NOW_MS} - ? ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED`;
 const TOUCHED = new Bulk(
   '?',
   (rows) => `UPDATE outbox FORCE INDEX (PRIMARY) SET touched_at = ${NOW_MS} WHERE id IN (${rows})`,
 );
-const DONE = remove('outbox', 'PRIMARY', ['id']);
+const DONE = 'DELETE FROM outbox WHERE id BETWEEN ? AND ?';
 
 /**
  * Claims: whoever asks at the same moment gets other rows (SKIP LOCKED), and whoever asks for rows of some age later gets these only
@@ -48,12 +48,25 @@ export class OutboxDone {
     this.#waiting.push(...ids);
     this.#next ??= this.#running.then(async () => {
       this.#next = null;
-      const batch = this.#waiting.toSorted((a, b) => a - b).map((id) => [id]);
+      const runs = runsOf(this.#waiting);
       this.#waiting = [];
-      const writing = this.#write(async (session) => DONE.run(session, batch));
+      const writing = this.#write(async (session) => {
+        for (const run of runs) await session.run(DONE, run);
+      });
       this.#running = writing.catch(() => undefined);
       return writing;
     });
     return this.#next;
   }
+}
+
+/** Ids of one batch follow each other, so that a few runs, first and last, say them all. */
+function runsOf(ids: readonly number[]): [number, number][] {
+  const runs: [number, number][] = [];
+  for (const id of ids.toSorted((a, b) => a - b)) {
+    const run = runs.at(-1);
+    if (run !== undefined && id <= run[1] + 1) run[1] = id;
+    else runs.push([id, id]);
+  }
+  return runs;
 }

@@ -54,6 +54,13 @@ CREATE TABLE installation (
   PRIMARY KEY (id)
 ) ENGINE = InnoDB COLLATE = binary;
 
+CREATE TABLE leases (
+  name VARBINARY(64) NOT NULL,
+  holder VARBINARY(64) NOT NULL,
+  expires_at BIGINT NOT NULL,
+  PRIMARY KEY (name)
+) ENGINE = InnoDB COLLATE = binary;
+
 CREATE TABLE memberships (
   user VARBINARY(128) NOT NULL,
   conv VARBINARY(128) NOT NULL,
@@ -126,8 +133,7 @@ CREATE TABLE outbox (
   user VARBINARY(128) NULL,
   created_at BIGINT NOT NULL,
   touched_at BIGINT NOT NULL,
-  PRIMARY KEY (id),
-  KEY outbox_by_touch (touched_at, id)
+  PRIMARY KEY (id)
 ) ENGINE = InnoDB COLLATE = binary;
 
 CREATE TABLE parked (

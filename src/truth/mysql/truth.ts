@@ -7,6 +7,7 @@ import type {
   FactRequest,
   Facts,
   FenceStore,
+  Leases,
   OutboxRow,
   Random,
   Truth,
@@ -18,6 +19,7 @@ import { countMessages } from './count-messages.ts';
 import { TruthEpochs } from './epochs.ts';
 import { failureOf, RETRY_MS } from './failure.ts';
 import { createFences } from './fences.ts';
+import { createLeases } from './leases.ts';
 import { loadFacts } from './load-facts.ts';
 import { claimOutbox, OutboxDone } from './outbox.ts';
 import type { Patience } from './patience.ts';
@@ -59,6 +61,7 @@ const TRIM_EVENTS = 'DELETE FROM events WHERE accepted_at < ? ORDER BY accepted_
 export class MysqlTruth implements Truth {
   readonly epochs: EpochSource;
   readonly fences: FenceStore;
+  readonly leases: Leases;
   readonly #writers: Pool;
   readonly #readers: Pool;
   readonly #patience: Patience;
@@ -76,6 +79,7 @@ export class MysqlTruth implements Truth {
     this.#outboxDone = new OutboxDone(write);
     this.epochs = new TruthEpochs({ write, random });
     this.fences = createFences({ read: (work) => this.#read(work), write });
+    this.leases = createLeases({ write, random });
   }
 
   async transact<T>(work: (tx: TruthTransaction) => Promise<T>): Promise<T> {

@@ -120,6 +120,5 @@ CREATE TABLE IF NOT EXISTS outbox (
   user       VARBINARY(128) NULL,
   created_at BIGINT         NOT NULL,
   touched_at BIGINT         NOT NULL,
-  PRIMARY KEY (id),
-  KEY outbox_by_touch (touched_at, id)
+  PRIMARY KEY (id)
 ) ENGINE = InnoDB DEFAULT CHARSET = binary;
