@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface TcpProxy {
   readonly port: number;
+  /** Where new connections are led to: changed as an address is that moves to another server. */
+  targetPort: number;
   /** Bytes take so long in each direction, from now on. */
   delayMs: number;
   /** Takes connections and bytes, and passes none on, until it is set back. */
@@ -19,7 +21,7 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** A link to 127.0.0.1:`targetPort` that a test can make slow, silent or broken. */
+/** A link to a port of 127.0.0.1 that a test can make slow, silent or broken. */
 export async function openTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isMeant: ((request: Buffer) => boolean) | null = null;
@@ -27,7 +29,7 @@ export async function openTcpProxy(targetPort: number): Promise<TcpProxy> {
   let stalled = { is: false, ended: Promise.withResolvers<void>() };
 
   const server = createServer((client) => {
-    const target = connect(targetPort, '127.0.0.1');
+    const target = connect(proxy.targetPort, '127.0.0.1');
     const pair = [client, target] as const;
     pairs.add(pair);
     const state = { losesAnswer: false };
@@ -66,6 +68,7 @@ export async function openTcpProxy(targetPort: number): Promise<TcpProxy> {
   }
 
   const proxy: TcpProxy = {
+    targetPort,
     delayMs: 0,
     get port() {
       return (server.address() as AddressInfo).port;

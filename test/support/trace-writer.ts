@@ -7,14 +7,14 @@ import { Model } from './model.ts';
 
 const USERS = ['ann', 'bob', 'cid', 'dan', 'eve'];
 const CONVS = ['c1', 'c2', 'c3'];
-const STEPS = 400;
-const CHECKPOINT_EVERY = 100;
+const CHECKPOINTS = 4;
 const MS_A_STEP = 1000;
 
 export interface TraceOptions {
   readonly folder: string;
   readonly seed: number;
   readonly gzip: boolean;
+  readonly steps?: number;
   /** Changes one number of the last checkpoint: whoever plays the trace has to notice. */
   readonly lie?: boolean;
 }
@@ -29,7 +29,7 @@ interface ExpectedRow {
   read_upto_message_id: string | null;
 }
 
-export function writeTrace({ folder, seed, gzip, lie = false }: TraceOptions): void {
+export function writeTrace({ folder, seed, gzip, steps = 400, lie = false }: TraceOptions): void {
   const random = seeded(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const model = new Model();
@@ -69,7 +69,7 @@ export function writeTrace({ folder, seed, gzip, lie = false }: TraceOptions): v
 
   for (const conv of CONVS)
     event({ type: 'conversation.created', conv, members: USERS.slice(0, 4), event_id: `made-${conv}` });
-  for (let step = 1; step <= STEPS; step++) {
+  for (let step = 1; step <= steps; step++) {
     at = step * MS_A_STEP;
     const chance = random();
     if (chance < 0.5) {
@@ -112,7 +112,7 @@ export function writeTrace({ folder, seed, gzip, lie = false }: TraceOptions): v
       else model.clear(user, conv, model.head(conv));
       lines.prefs.push({ at, user, conv, do: action, ...(action === 'clear' ? { up_to: head } : {}) });
     }
-    if (step % CHECKPOINT_EVERY === 0 && step < STEPS) checkpoints.push(snapshot());
+    if (step % Math.ceil(steps / CHECKPOINTS) === 0 && step < steps) checkpoints.push(snapshot());
   }
   const final = snapshot();
   if (lie) (final.users['ann'] as Snapshot['users'][string]).total++;
