@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/system.ts';
@@ -14,6 +14,7 @@ import { conversationFacts, store } from '../support/truth-facts.ts';
 
 const NODES = 20;
 const MIGRATIONS = join(import.meta.dirname, '../../src/truth/mysql/migrations');
+const LATEST = readdirSync(MIGRATIONS).length;
 const SCHEMA = join(import.meta.dirname, '../../src/truth/mysql/schema.sql');
 
 await onEachServer((server) => {
@@ -32,7 +33,7 @@ await onEachServer((server) => {
     expect(nodes).toHaveLength(NODES);
     const made = statements.filter((sql) => sql.startsWith('CREATE TABLE IF NOT EXISTS messages '));
     expect(made).toHaveLength(1);
-    expect(statements.filter((sql) => sql.startsWith('INSERT INTO migrations'))).toHaveLength(2);
+    expect(statements.filter((sql) => sql.startsWith('INSERT INTO migrations'))).toHaveLength(LATEST);
   });
 
   test('the schema is that of src/truth/mysql/schema.sql', async () => {
@@ -59,7 +60,7 @@ await onEachServer((server) => {
     const { url } = await database();
     const folder = join(tempFolder(), 'migrations');
     cpSync(MIGRATIONS, folder, { recursive: true });
-    const added = join(folder, '0003_added.sql');
+    const added = join(folder, `${String(LATEST + 1).padStart(4, '0')}_added.sql`);
     const half = 'CREATE TABLE IF NOT EXISTS added (id INT NOT NULL PRIMARY KEY);\n';
     writeFileSync(added, `${half}CREATE TABLE IF NOT EXISTS broken (id NOTHING);\n`);
     await expect(onSession(url, async (session) => migrate(session, folder))).rejects.toThrow(/NOTHING/);
@@ -71,7 +72,7 @@ await onEachServer((server) => {
   test('a database of a newer version, or of another program, is left as it is', async () => {
     const { url } = await database();
     await onSession(url, async (session) => migrate(session));
-    await say(url, "INSERT INTO migrations (number, name) VALUES (3, '0003_from_the_future.sql')");
+    await say(url, `INSERT INTO migrations (number, name) VALUES (${LATEST + 1}, 'from_the_future.sql')`);
     await expect(openTruthAt(url)).rejects.toMatchObject({ name: 'DatabaseError', fault: 'newer' });
 
     const foreign = await database();
