@@ -15,7 +15,7 @@ export interface Budget {
   readonly kind: 'at most' | 'at least' | 'exactly';
   readonly bound: number;
   readonly unit: string;
-  readonly isCounted?: true;
+  readonly isCounted?: boolean;
 }
 
 export interface Outcome {

@@ -3,7 +3,7 @@ import type { Line } from '../line.ts';
 
 export const badgeP50: Line = {
   name: 'message → badge, median',
-  what: 'from the time a message is due to the frame at each device, everything on this machine; open loop, 200 messages a second to 100',
+  what: 'from the time a message is due to the frame at each device, everything on this machine, the data in memory; open loop, 200 messages a second to 100',
   budget: { kind: 'at most', bound: 5, unit: 'ms' },
   async run() {
     const { figures, times } = await badgeRun();

@@ -6,8 +6,8 @@ import type { Hello } from '../../protocol/index.ts';
 
 const SOCKETS = 1000;
 const CONNECTING = 100;
-/** That many hellos until all of their code is compiled, by both. */
-const WARM_UP_ROUNDS = 4;
+/** A server that runs for days has all of its code compiled, which takes both of them thousands of handshakes. */
+const WARM_UP_ROUNDS = 12;
 
 /** DESIGN §5: a device that comes back and has missed nothing; what `ws` is spared pays for the token and the read of the state. */
 export const helloNoop: Line = {

@@ -145,7 +145,7 @@ function copy(text: string, { context, to, built }: CopyPlace): void {
 }
 
 /** What .dockerignore, which has to be a list of what is let in, lets in. */
-export function inContext(context: string): string[] {
+function inContext(context: string): string[] {
   const lines = readFileSync(join(context, '.dockerignore'), 'utf8').split('\n');
   const [first, ...others] = lines.filter((line) => line !== '' && !line.startsWith('#'));
   if (first !== '*' || others.some((line) => !line.startsWith('!')))
