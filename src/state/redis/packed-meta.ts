@@ -7,7 +7,7 @@
 import type { UserState } from '../../core/user-state.ts';
 import type { StateHead } from '../../ports.ts';
 import { NameReader } from './name-reader.ts';
-import { putUint, uint } from './uint-bytes.ts';
+import { putUint, uint, uint32, uint56 } from './uint-bytes.ts';
 
 const LIVE = 1;
 const LIVE_WIDE = 3;
@@ -63,17 +63,19 @@ export function packMeta(state: UserState, fence: number, nodes: readonly NodeSe
 
 /** The meta field that lies in [start, end). */
 export function unpackMeta(bytes: Buffer, start: number, end: number, epochs = new NameReader()): Meta {
-  const sum = bytes[start] === LIVE_WIDE ? 7 : 4;
+  const isWide = bytes[start] === LIVE_WIDE;
+  const sum = isWide ? uint56 : uint32;
+  const sumBytes = isWide ? 7 : 4;
   const sumsAt = start + 15;
-  const digestAt = sumsAt + 3 * sum;
+  const digestAt = sumsAt + 3 * sumBytes;
   const nodesAt = digestAt + 7 + (bytes[digestAt + 6] as number);
   return {
     epoch: epochs.read(bytes, digestAt + 7, nodesAt),
-    syncVersion: uint(bytes, start + 5, 4),
-    tombstoneFloor: uint(bytes, start + 9, 4),
-    total: uint(bytes, sumsAt, sum),
-    badge: uint(bytes, sumsAt + sum, sum),
-    mentions: uint(bytes, sumsAt + 2 * sum, sum),
+    syncVersion: uint32(bytes, start + 5),
+    tombstoneFloor: uint32(bytes, start + 9),
+    total: sum(bytes, sumsAt),
+    badge: sum(bytes, sumsAt + sumBytes),
+    mentions: sum(bytes, sumsAt + 2 * sumBytes),
     digest: hexOf(bytes, digestAt),
     nodes: nodesAt === end ? NOBODY : unpackNodes(bytes, nodesAt, end),
   };

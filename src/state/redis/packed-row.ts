@@ -11,7 +11,7 @@ import type { DerivedRow, HeldRow } from '../../core/row.ts';
 import type { StateRow } from '../../core/user-state.ts';
 import { Bug } from '../../errors.ts';
 import { NameReader } from './name-reader.ts';
-import { putUint, uint } from './uint-bytes.ts';
+import { putUint, uint24, uint32, uint56 } from './uint-bytes.ts';
 
 const MEMBER = 1;
 const MUTED = 2;
@@ -26,6 +26,7 @@ const WIDE_COUNTS = 512;
 const U16_MAX = 0xffff;
 const U24_MAX = 0xff_ffff;
 const U32_MAX = 0xffff_ffff;
+const ACTIVITY_AND_DIGEST_BYTES = 13;
 const TRAILER_BYTES = 3;
 const ROW_BYTES_MAX = 128;
 
@@ -103,33 +104,37 @@ export function unpackLastRow(bytes: Buffer, end: number, names: NameReader): { 
 function unpackRow(bytes: Buffer, start: number, end: number, conv: string): HeldRow {
   const flags = (bytes[end - 3] as number) | ((bytes[end - 2] as number) << 8);
   const isWide = (flags & WIDE_COUNTS) !== 0;
-  const count = isWide ? 7 : 3;
-  const seq = (flags & WIDE_SEQS) === 0 ? 3 : 7;
-  const mentionsAt = start + 4 + 3 * count;
+  const count = isWide ? uint56 : uint24;
+  const seq = (flags & WIDE_SEQS) === 0 ? uint24 : uint56;
+  const countBytes = isWide ? 7 : 3;
+  const seqBytes = (flags & WIDE_SEQS) === 0 ? 3 : 7;
+  const mentionsAt = start + 4 + 3 * countBytes;
   const readEpochAt = mentionsAt + (isWide ? 7 : 2);
   const othersAt = readEpochAt + (isWide ? 7 : 1);
-  const readAt = othersAt + count;
-  const activityAt = readAt + 2 * seq;
-  const readSeq = uint(bytes, readAt, seq);
+  const readAt = othersAt + countBytes;
+  const activityAt = readAt + 2 * seqBytes;
+  const readSeq = seq(bytes, readAt);
   return {
     conv,
-    version: uint(bytes, start, 4),
-    convRev: uint(bytes, start + 4, count),
-    memberRev: uint(bytes, start + 4 + count, count),
+    version: uint32(bytes, start),
+    convRev: count(bytes, start + 4),
+    memberRev: count(bytes, start + 4 + countBytes),
     member: (flags & MEMBER) !== 0,
-    unread: uint(bytes, start + 4 + 2 * count, count),
-    mentions: uint(bytes, mentionsAt, isWide ? 7 : 2),
+    unread: count(bytes, start + 4 + 2 * countBytes),
+    mentions: isWide
+      ? uint56(bytes, mentionsAt)
+      : (bytes[mentionsAt] as number) | ((bytes[mentionsAt + 1] as number) << 8),
     readSeq,
-    readEpoch: uint(bytes, readEpochAt, isWide ? 7 : 1),
-    floorSeq: (flags & HAS_FLOOR) === 0 ? readSeq : uint(bytes, activityAt + 13, seq),
-    headSeq: uint(bytes, readAt + seq, seq),
+    readEpoch: isWide ? uint56(bytes, readEpochAt) : (bytes[readEpochAt] as number),
+    floorSeq: (flags & HAS_FLOOR) === 0 ? readSeq : seq(bytes, activityAt + ACTIVITY_AND_DIGEST_BYTES),
+    headSeq: seq(bytes, readAt + seqBytes),
     muted: (flags & MUTED) !== 0,
     marked: (flags & MARKED) !== 0,
     hidden: (flags & HIDDEN) !== 0,
     away: (flags & AWAY) !== 0,
     large: (flags & LARGE) !== 0,
-    activity: uint(bytes, activityAt, 7),
-    othersEver: uint(bytes, othersAt, count),
+    activity: uint56(bytes, activityAt),
+    othersEver: count(bytes, othersAt),
   };
 }
 
@@ -140,5 +145,5 @@ function rowBytes(bytes: Buffer, end: number): number {
   const counts = (flags & WIDE_COUNTS) === 0 ? 15 : 42;
   const floor = (flags & HAS_FLOOR) === 0 ? 0 : seq;
   const latest = (flags & HAS_LATEST) === 0 ? 0 : 7;
-  return 4 + counts + 2 * seq + 13 + floor + latest + TRAILER_BYTES;
+  return 4 + counts + 2 * seq + ACTIVITY_AND_DIGEST_BYTES + floor + latest + TRAILER_BYTES;
 }
