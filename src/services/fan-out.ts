@@ -21,6 +21,7 @@ import type {
   Wakeup,
 } from '../ports.ts';
 import { Batcher } from './batcher.ts';
+import { MemberLists } from './member-lists.ts';
 import { mergeChanges, type PendingChange } from './pending-change.ts';
 import type { Refresh } from './refresh.ts';
 
@@ -39,20 +40,20 @@ export interface FanOutDeps {
 
 /** Committed changes that may wait for their fan-out before posting has to wait too. */
 const WAITING_CHANGES_MAX = 10_000;
-/** Member lists kept in memory, in members. */
-const CACHED_MEMBERS_MAX = 2_000_000;
+/** Names in the member lists that are kept, about 40 bytes each. */
+const KEPT_NAMES_MAX = 1_000_000;
 const NO_REV = -1;
 
 export class FanOut {
   readonly #deps: FanOutDeps;
   readonly #rounds: Batcher<readonly ConversationChange[], undefined>;
-  #members = new Map<string, { membersRev: number; users: readonly string[] }>();
-  #cachedMembers = 0;
+  readonly #members: MemberLists;
   #large = new Map<string, LargeNotice>();
   #largeTimer: (() => void) | null = null;
 
   constructor(deps: FanOutDeps) {
     this.#deps = deps;
+    this.#members = new MemberLists(KEPT_NAMES_MAX, (conv) => deps.truth.membersOf(conv));
     this.#rounds = new Batcher({
       run: async (lists) => {
         await this.#round(lists.flat());
@@ -139,30 +140,12 @@ export class FanOut {
     // CN8, DT1: a change set that crosses the threshold re-rates every row once; so does one that gives the members no part.
     if (!isLarge || crossed) {
       const part = crossed || !change.part ? derive : change.part;
-      for (const user of await this.#membersOf(change)) targets.set(user, part);
+      for (const user of await this.#members.of(change.conv, change.membersRev)) targets.set(user, part);
     }
     for (const user of change.touched) targets.set(user, derive);
     const newcomers = crossed ? [...targets.keys()] : [...change.touched];
     if (isLarge) await this.#notifyLarge({ conv: change.conv, rev: change.toRev, op: change.op, newcomers });
     return targets;
-  }
-
-  async #membersOf({ conv, membersRev }: PendingChange): Promise<readonly string[]> {
-    const cached = this.#members.get(conv);
-    if (cached) {
-      this.#members.delete(conv);
-      this.#cachedMembers -= cached.users.length;
-    }
-    // A list read later than membersRev is no harm: the state ignores whoever is not live, and revs decide the rest.
-    const users = cached?.membersRev === membersRev ? cached.users : await this.#deps.truth.membersOf(conv);
-    this.#members.set(conv, { membersRev, users });
-    this.#cachedMembers += users.length;
-    for (const [oldest, entry] of this.#members) {
-      if (this.#cachedMembers <= CACHED_MEMBERS_MAX || oldest === conv) break;
-      this.#members.delete(oldest);
-      this.#cachedMembers -= entry.users.length;
-    }
-    return users;
   }
 
   /** The revs are known to the state at once, so that whoever asks is right at once; the nodes are told in merged notices. */
