@@ -7,7 +7,7 @@ export interface MemoryEpochsOptions {
 }
 
 const EPOCH_LENGTH = 8;
-const USERS_MAX = 1_000_000;
+const USERS_MAX = 200_000;
 
 /**
  * SY1 in the memory of one process. Users share the epoch drawn at the start until one of them is built a second time, which means
