@@ -149,6 +149,31 @@ describe('a server that is slow or does not answer at all', () => {
   });
 });
 
+test('work that goes on, answer by answer, is not broken off, however long it takes in all', async () => {
+  const conv = freshName('conv');
+  await post(truth, conv, 'before');
+  proxy.delayMs = 150;
+  onTestFinished(() => void (proxy.delayMs = 0));
+  const sinceMs = performance.now();
+  await truth.transact(async (tx) => {
+    for (let n = 0; n < 12; n++) await tx.load({ conversations: [conv], lockConversations: true });
+    await tx.store({ conversations: [conversationFacts({ conv, rev: 9 })] });
+  });
+  // Longer than a call may go without an answer.
+  expect(performance.now() - sinceMs).toBeGreaterThan(2_500);
+  proxy.delayMs = 0;
+  expect((await truth.revsOf([conv])).get(conv)).toBe(9);
+});
+
+test('a server that is not there is said to be away after a moment, and is used again as soon as it is back', async () => {
+  await server.kill();
+  await expect(post(truth, freshName('conv'), 'm')).rejects.toThrow(Unavailable);
+  await expect(truth.ping()).rejects.toThrow(Unavailable);
+  await server.start();
+  await untilAnswers(truth);
+  expect(await post(truth, freshName('conv'), 'm')).toBe(1);
+});
+
 describe('a restart of the server', () => {
   test('[OR1] under load: what was answered is there, what was not can be sent again, and no seq is given out twice', async () => {
     const convs = Array.from({ length: 5 }, () => freshName('conv'));

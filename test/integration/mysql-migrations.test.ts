@@ -106,7 +106,7 @@ async function onSession<T>(url: string, work: (session: Session) => Promise<T>,
   const pool = new Pool({ url, connectionsMax: 1, greeting: [], onStatement });
   const controller = new AbortController();
   const cancel = systemClock.after(50_000, () => controller.abort(new Error('the migration took too long')));
-  const session = await pool.acquire(controller.signal);
+  const session = await pool.acquire({ signal: controller.signal, answered: () => {} });
   try {
     return await work(session);
   } finally {

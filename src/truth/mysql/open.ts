@@ -3,7 +3,7 @@ import type { Clock, Random } from '../../ports.ts';
 import { DatabaseError } from './database-error.ts';
 import { failureOf, translated } from './failure.ts';
 import { migrate } from './migrate.ts';
-import { Patience } from './patience.ts';
+import { Patience, type Turn } from './patience.ts';
 import { Pool } from './pool.ts';
 import type { OnStatement, Session } from './session.ts';
 import { MysqlTruth } from './truth.ts';
@@ -24,6 +24,7 @@ const WRITERS_MAX = 8;
 /** A server that starts together with its nodes may take so long to answer. */
 const START_MS = 60_000;
 const START_RETRY_MS = 500;
+const ENDLESS: Turn = { signal: new AbortController().signal, answered: () => {} };
 /** Less than the patience of a caller; who gives up loses its place in the queue. */
 const LOCK_WAIT_S = 2;
 
@@ -50,12 +51,11 @@ const OLDEST = { MySQL: [8, 0, 29], MariaDB: [10, 11, 0] } as const;
 export async function openMysqlTruth(options: MysqlTruthOptions): Promise<MysqlTruth> {
   const { url, clock, random, metrics, writersMax = WRITERS_MAX, onStatement } = options;
   const idStep = await prepare(url, clock);
-  const patience = new Patience(clock, random, metrics);
-  const pool = { url, onStatement, onAnswer: (tookMs: number) => patience.answered(tookMs) };
+  const pool = { url, onStatement };
   return new MysqlTruth({
     writers: new Pool({ ...pool, greeting: WRITER_GREETING, connectionsMax: writersMax }),
     readers: new Pool({ ...pool, greeting: READER_GREETING, connectionsMax: Math.ceil(writersMax * 1.5) }),
-    patience,
+    patience: new Patience(clock, random, metrics),
     random,
     idStep,
   });
@@ -82,7 +82,7 @@ async function prepare(url: string, clock: Clock): Promise<number> {
 
 async function prepareOnce(pool: Pool): Promise<number> {
   // Migrations take the time they take; that of others is waited for within bounds.
-  const session = await pool.acquire(new AbortController().signal);
+  const session = await pool.acquire(ENDLESS);
   try {
     await checkVersion(session);
     await migrate(session);

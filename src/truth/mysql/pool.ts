@@ -1,5 +1,6 @@
 import { createPool, type Pool as DriverPool, type PoolConnection } from 'mysql2';
-import { type OnAnswer, type OnStatement, Session, type SessionWatch } from './session.ts';
+import type { Turn } from './patience.ts';
+import { type OnStatement, Session } from './session.ts';
 
 export interface PoolOptions {
   readonly url: string;
@@ -7,8 +8,6 @@ export interface PoolOptions {
   /** Statements that a new connection is made ready by. */
   readonly greeting: readonly string[];
   readonly onStatement?: OnStatement | undefined;
-  /** Told of each answer of the server. */
-  readonly onAnswer?: OnAnswer | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -19,10 +18,10 @@ const PREPARED_STATEMENTS_MAX = 200;
 export class Pool {
   readonly #pool: DriverPool;
   readonly #greeting: readonly string[];
-  readonly #watch: SessionWatch;
+  readonly #onStatement: OnStatement | undefined;
   readonly #ready = new WeakSet<PoolConnection>();
 
-  constructor({ url, connectionsMax, greeting, onStatement, onAnswer }: PoolOptions) {
+  constructor({ url, connectionsMax, greeting, onStatement }: PoolOptions) {
     this.#pool = createPool({
       uri: url,
       connectionLimit: connectionsMax,
@@ -32,18 +31,20 @@ export class Pool {
       flags: ['-LOCAL_FILES', '-FOUND_ROWS'],
     });
     this.#greeting = greeting;
-    this.#watch = { onStatement, onAnswer };
+    this.#onStatement = onStatement;
+    // The pool replaces a connection at its first error; one that says more of them must not end the process.
+    this.#pool.on('connection', (connection) => connection.on('error', () => {}));
   }
 
-  /** Waits for a free connection as long as `signal` lets it. */
-  async acquire(signal: AbortSignal): Promise<Session> {
-    const connection = await this.#connection(signal);
-    const session = new Session(connection, signal, this.#watch);
+  /** Waits for a free connection as long as the turn lasts. */
+  async acquire(turn: Turn): Promise<Session> {
+    const connection = await this.#connection(turn.signal);
+    const session = new Session(connection, turn, this.#onStatement);
     if (this.#ready.has(connection)) return session;
     try {
       for (const sql of this.#greeting) await session.say(sql);
     } catch (error) {
-      connection.destroy();
+      session.cut();
       throw error;
     }
     this.#ready.add(connection);

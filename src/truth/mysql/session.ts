@@ -3,20 +3,13 @@ import mysql from 'mysql2';
 import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { Value, Values } from '../records.ts';
 import { isTooManyStatements, isWornOut } from './failure.ts';
+import type { Turn } from './patience.ts';
 
 // Defined at run time, so that it cannot be imported by name, and loaded anew at each look, so that it is taken once.
 const { LONGLONG } = mysql.TypedParameter;
 
 /** Told after each statement: its text, how many rows it answered or changed, and its values. */
 export type OnStatement = (sql: string, rows: number, values: Values) => void;
-
-/** Told after each answer of the server how long it took, in ms. */
-export type OnAnswer = (tookMs: number) => void;
-
-export interface SessionWatch {
-  readonly onStatement: OnStatement | undefined;
-  readonly onAnswer: OnAnswer | undefined;
-}
 
 export interface Changed {
   /** Rows inserted, deleted, or set to something else than they were. */
@@ -28,44 +21,44 @@ export interface Changed {
 type Result = RowDataPacket[] | ResultSetHeader;
 type Done = (error: QueryError | null, result: Result) => void;
 
-/** One connection while somebody has it. Statements still without an answer when `signal` aborts reject, and the connection is cut. */
+/** One connection while somebody has it. Statements still without an answer when the turn is over reject, and the connection is cut. */
 export class Session {
   readonly #connection: PoolConnection;
-  readonly #signal: AbortSignal;
-  readonly #watch: SessionWatch;
+  readonly #turn: Turn;
+  readonly #onStatement: OnStatement | undefined;
   #pending = 0;
   #isSpent = false;
 
-  constructor(connection: PoolConnection, signal: AbortSignal, watch: SessionWatch) {
+  constructor(connection: PoolConnection, turn: Turn, onStatement: OnStatement | undefined) {
     this.#connection = connection;
-    this.#signal = signal;
-    this.#watch = watch;
+    this.#turn = turn;
+    this.#onStatement = onStatement;
   }
 
   async all(sql: string, values: Values): Promise<Values[]> {
     const rows = (await this.#execute(sql, values)) as unknown as Value[][];
-    this.#watch.onStatement?.(sql, rows.length, values);
+    this.#onStatement?.(sql, rows.length, values);
     for (const row of rows) readBytes(row);
     return rows;
   }
 
   async run(sql: string, values: Values): Promise<Changed> {
     const { affectedRows, insertId } = (await this.#execute(sql, values)) as ResultSetHeader;
-    this.#watch.onStatement?.(sql, affectedRows, values);
+    this.#onStatement?.(sql, affectedRows, values);
     return { rows: affectedRows, firstId: insertId };
   }
 
   /** As `run`, for an INSERT: what is only stored needs no exact type on its way, which makes it cheaper to send. */
   async insert(sql: string, values: Values): Promise<Changed> {
     const { affectedRows, insertId } = (await this.#execute(sql, values, values as Value[])) as ResultSetHeader;
-    this.#watch.onStatement?.(sql, affectedRows, values);
+    this.#onStatement?.(sql, affectedRows, values);
     return { rows: affectedRows, firstId: insertId };
   }
 
   /** A statement without values or answer, such as COMMIT. */
   async say(sql: string): Promise<void> {
     await this.#command((done) => this.#connection.query({ sql }, done));
-    this.#watch.onStatement?.(sql, 0, []);
+    this.#onStatement?.(sql, 0, []);
   }
 
   /** Everything that `read` reads belongs to one moment. For a session that commits by itself. */
@@ -99,6 +92,12 @@ export class Session {
     (this.#connection as unknown as { stream: Socket }).stream.destroy();
   }
 
+  /** Not to be used again, whatever it was in the middle of. */
+  cut(): void {
+    this.#isSpent = true;
+    this.release();
+  }
+
   async #execute(sql: string, values: Values, parameters: ExecuteValues[] = values.map(parameter)): Promise<Result> {
     try {
       return await this.#command((done) =>
@@ -114,7 +113,7 @@ export class Session {
   }
 
   async #command(start: (done: Done) => void): Promise<Result> {
-    const signal = this.#signal;
+    const { signal } = this.#turn;
     signal.throwIfAborted();
     this.#pending++;
     const sinceMs = performance.now();
@@ -124,7 +123,7 @@ export class Session {
       start((error, result) => {
         signal.removeEventListener('abort', expired);
         this.#pending--;
-        this.#watch.onAnswer?.(performance.now() - sinceMs);
+        this.#turn.answered(performance.now() - sinceMs);
         if (error === null) return resolve(result);
         if (isWornOut(error)) this.#isSpent = true;
         return reject(error);

@@ -22,7 +22,7 @@ import { createFences } from './fences.ts';
 import { createLeases } from './leases.ts';
 import { loadFacts } from './load-facts.ts';
 import { claimOutbox, OutboxDone } from './outbox.ts';
-import type { Patience } from './patience.ts';
+import type { Patience, Turn } from './patience.ts';
 import type { Pool } from './pool.ts';
 import { Reservations } from './reservations.ts';
 import { inOrder, PAIRS_AT_ONCE, rowFactsOfPairs, rowFactsOfUser, rowsWithMembership } from './row-facts.ts';
@@ -40,6 +40,8 @@ export interface MysqlTruthParts {
   readonly idStep: number;
 }
 
+/** A count takes as long as there is to count, and whoever asks for one has asked why. */
+const COUNT_DEADLINE_MS = 20_000;
 const PRESENT_MEMBERS = 'SELECT user FROM memberships FORCE INDEX (memberships_present) WHERE conv = ? AND member = 1';
 const REVS = new Bulk(
   '?',
@@ -127,7 +129,9 @@ export class MysqlTruth implements Truth {
   }
 
   async countMessages(pair: ConvUser, floorSeq: number): Promise<CountedMessages> {
-    return this.#read(async (session) => session.snapshot(async () => countMessages(session, pair, floorSeq)));
+    const count = async (session: Session): Promise<CountedMessages> =>
+      session.snapshot(async () => countMessages(session, pair, floorSeq));
+    return this.#read(count, COUNT_DEADLINE_MS);
   }
 
   async heads(convs: readonly string[]): Promise<Map<string, { headSeq: number; countable: number }>> {
@@ -175,21 +179,21 @@ export class MysqlTruth implements Truth {
     return this.#closing;
   }
 
-  async #read<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#run(async (signal) => {
-      const session = await this.#readers.acquire(signal);
+  async #read<T>(work: (session: Session) => Promise<T>, deadlineMs?: number): Promise<T> {
+    return this.#run(async (turn) => {
+      const session = await this.#readers.acquire(turn);
       try {
         return await work(session);
       } finally {
         session.release();
       }
-    });
+    }, deadlineMs);
   }
 
   /** All or nothing, and durable when it answers. */
   async #write<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#run(async (signal) => {
-      const session = await this.#writers.acquire(signal);
+    return this.#run(async (turn) => {
+      const session = await this.#writers.acquire(turn);
       try {
         const answer = await work(session);
         await commit(session);
@@ -203,9 +207,9 @@ export class MysqlTruth implements Truth {
     });
   }
 
-  async #run<T>(attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #run<T>(attempt: (turn: Turn) => Promise<T>, deadlineMs?: number): Promise<T> {
     if (this.#closing !== null) throw new Unavailable('truth is closed', RETRY_MS);
-    const running = this.#patience.within(attempt);
+    const running = this.#patience.within(attempt, deadlineMs);
     this.#running.add(running);
     try {
       return await running;
