@@ -37,10 +37,22 @@ const NAMES_A_MESSAGE = 4;
 /** Activity numbers per millisecond, so that messages of one millisecond keep their order in lists. */
 const ACTIVITIES_PER_MS = 1024;
 
+interface Accepted {
+  readonly results: readonly EventResult[];
+  /** Resolves when the whole batch has been offered to the state. */
+  readonly shown: Promise<unknown>;
+}
+
+const NOTHING: Accepted = { results: [], shown: Promise.resolve() };
+/** An answer waits so long at most for its changes to reach the state. */
+const SHOWN_WAIT_MS = 500;
+
 export class Post {
   readonly #deps: PostDeps;
-  readonly #batches: Batcher<readonly Event[], readonly EventResult[]>;
+  readonly #batches: Batcher<readonly Event[], Accepted>;
   #lastActivity = 0;
+  /** Of the batch under way; they never reject. */
+  #fanOuts: Promise<void>[] = [];
 
   constructor(deps: PostDeps) {
     this.#deps = deps;
@@ -60,11 +72,12 @@ export class Post {
   async post(values: readonly unknown[]): Promise<EventResult[]> {
     const checked = values.map(checkEvent);
     const events = checked.flatMap((one) => (one.ok ? [one.event] : []));
-    const answers = events.length > 0 ? await this.#batches.add(events) : [];
+    const { results: answers, shown } = events.length > 0 ? await this.#batches.add(events) : NOTHING;
     let next = 0;
     const results = checked.map((one): EventResult =>
       one.ok ? (answers[next++] as EventResult) : { ok: false, error: one.error },
     );
+    await this.#patiently(shown);
     this.#deps.metrics.eventsAnswered(values, results);
     return results;
   }
@@ -75,14 +88,23 @@ export class Post {
     await this.#deps.fanOut.settled();
   }
 
-  async #commit(requests: readonly (readonly Event[])[]): Promise<(readonly EventResult[])[]> {
+  /** Whoever says hello after the answer finds what was accepted; but a state that is slow does not make the answer wait for long. */
+  async #patiently(shown: Promise<unknown>): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#deps.clock.after(SHOWN_WAIT_MS, resolve);
+    await Promise.race([shown, late]);
+    cancel();
+  }
+
+  async #commit(requests: readonly (readonly Event[])[]): Promise<Accepted[]> {
     const results: EventResult[] = [];
     for (const events of transactionsOf(requests.flat())) {
       await this.#deps.fanOut.room();
       results.push(...(await this.#commitOrSplit(events)));
     }
     let start = 0;
-    return requests.map((events) => results.slice(start, (start += events.length)));
+    const shown = Promise.all(this.#fanOuts.splice(0));
+    return requests.map((events) => ({ results: results.slice(start, (start += events.length)), shown }));
   }
 
   /** A transaction that fails for anything but unreachable truth is split in halves until the culprit stands alone (DESIGN §2). */
@@ -117,11 +139,10 @@ export class Post {
       return { plan, outboxIds: await tx.store({ ...plan.writes, outbox }) };
     });
     if (plan.lateInserts > 0) metrics.lateInserts(plan.lateInserts);
-    // Not awaited: accepted is accepted. What fails here is fanned out again by the relay or found by the next hello.
-    fanOut
-      .add(plan.changes)
-      .then(() => (outboxIds.length > 0 ? truth.outboxDone(outboxIds) : undefined))
-      .catch(onError);
+    // The next batch does not wait for it: accepted is accepted. What fails is fanned out again by the relay or found by the next hello.
+    const offered = fanOut.add(plan.changes);
+    offered.then(() => (outboxIds.length > 0 ? truth.outboxDone(outboxIds) : undefined)).catch(onError);
+    this.#fanOuts.push(offered.catch(() => {}));
     return plan.results;
   }
 

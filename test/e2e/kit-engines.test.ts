@@ -1,0 +1,76 @@
+/**
+ * The conformance kit on the engines of production. A few seeds of its random test here; KIT_SEEDS=1..200 for more.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
+import { findKit } from '../../scripts/kit.ts';
+import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { runKit } from '../support/kit-run.ts';
+import { freshDatabase } from '../support/mysql-database.ts';
+import { realMysql } from '../support/real-mysql.ts';
+import { startRedisCluster } from '../support/redis-cluster.ts';
+import { startRedis } from '../support/redis.ts';
+
+const SEEDS = process.env['KIT_SEEDS'] ?? '1..6';
+const KIT_TIMEOUT_MS = 30 * 60_000;
+const kit = findKit();
+
+type Skip = (reason: string) => never;
+interface Engine {
+  readonly name: string;
+  truth(skip: Skip): Promise<string>;
+  state(): Promise<{ url: string; stop(): Promise<void> }>;
+}
+
+let mariadb: MariadbServer;
+beforeAll(async () => {
+  if ('reason' in kit) return;
+  const program = await need('mariadb');
+  if ('reason' in program) throw new Error(program.reason);
+  mariadb = await startMariadb(program.path);
+}, NEED_TIMEOUT_MS);
+afterAll(() => mariadb?.stop());
+
+const ENGINES: readonly Engine[] = [
+  { name: 'MariaDB and Redis', truth: async () => mariadb.url, state: () => startRedis() },
+  { name: 'MariaDB and a Redis Cluster', truth: async () => mariadb.url, state: startRedisCluster },
+  {
+    name: 'MySQL and Redis',
+    async truth(skip) {
+      const server = await realMysql();
+      return 'reason' in server ? skip(server.reason) : server.url;
+    },
+    state: () => startRedis(),
+  },
+];
+
+describe.each(ENGINES)('$name', ({ truth, state }) => {
+  test(
+    '[OR1][OR2][AK1][SY1][SY2] every scenario and seeds of the random test pass',
+    { timeout: KIT_TIMEOUT_MS },
+    async ({ skip }) => {
+      if ('reason' in kit) return skip(kit.reason);
+      const database = await freshDatabase(await truth(skip as Skip));
+      const store = await state();
+      try {
+        const settings = { TIDEMARK_MYSQL_URL: database.url, TIDEMARK_REDIS_URL: store.url };
+        const scenarios = await runKit(kit.dir, 'run.mjs', settings, ['--timeout', '10000']);
+        expect(scenarios, scenarios.failures).toMatchObject({ code: 0, failed: 0 });
+        expect(scenarios.passed).toBeGreaterThan(100);
+        const seeds = await runKit(kit.dir, 'fuzz.mjs', settings, [
+          '--seeds',
+          SEEDS,
+          '--ops',
+          '150',
+          '--timeout',
+          '10000',
+        ]);
+        expect(seeds, seeds.failures).toMatchObject({ code: 0, failed: 0 });
+        expect(seeds.passed).toBeGreaterThan(0);
+      } finally {
+        await store.stop();
+        await database.drop();
+      }
+    },
+  );
+});
