@@ -1,9 +1,7 @@
-/** What the writers of mysql-hot-writer.ts post: 100,800 messages to 20 conversations, the same at every try. */
+/** What the writers of mysql-hot-writer.ts post: messages to 20 conversations, the same at every try. */
 export const WRITERS = 32;
 const CONVERSATIONS = 20;
-const MESSAGES_A_BATCH = 50;
-export const BATCHES = 63;
-export const MESSAGES = WRITERS * BATCHES * MESSAGES_A_BATCH;
+export const MESSAGES_A_BATCH = 50;
 export const CONVS = Array.from({ length: CONVERSATIONS }, (_, n) => `hot-${n}`);
 export const MEMBERS = Array.from({ length: 6 }, (_, n) => `user-${n}`);
 

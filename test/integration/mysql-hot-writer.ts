@@ -1,6 +1,7 @@
 /**
  * The process that mysql-hot-writers.test.ts kills: WRITERS posts in flight at any moment, each its own transaction over some of the same
- * few conversations. Arguments: the database, then for each writer the number of its next batch. Writes one line for each answered
+ * few conversations. Arguments: the database, how many batches each
+ * writer has, then for each writer the number of its next. Writes one line for each answered
  * batch, `writer batch seq,seq,…`, and ends when all batches are answered.
  */
 import { writeSync } from 'node:fs';
@@ -14,10 +15,10 @@ import { createMemoryState } from '../../src/state/memory.ts';
 import { createMemoryWakeup } from '../../src/state/memory-wakeup.ts';
 import { systemClock as clock, systemRandom as random } from '../../src/system.ts';
 import { openMysqlTruth } from '../../src/truth/mysql/open.ts';
-import { BATCHES, batchOf, type HotMessage, MEMBERS, WRITERS } from './mysql-hot-batches.ts';
+import { batchOf, type HotMessage, MEMBERS, WRITERS } from './mysql-hot-batches.ts';
 
 const STANDARD_OUTPUT = 1;
-const [url = '', ...next] = process.argv.slice(2);
+const [url = '', batches, ...next] = process.argv.slice(2);
 let retries = 0;
 let refusals = 0;
 const metrics = { ...noMetrics, truthRetried: () => void retries++ };
@@ -45,7 +46,7 @@ async function write(writer: number, from: number): Promise<void> {
     reconcileSampleRows: 0,
     onError: fail,
   });
-  for (let batch = from; batch < BATCHES; batch++) {
+  for (let batch = from; batch < Number(batches); batch++) {
     const seqs = await answerOf(post, batchOf(writer, batch));
     // Written at once and not when the event loop comes to it: it is the answer.
     writeSync(STANDARD_OUTPUT, `${writer} ${batch} ${seqs.join(',')}\n`);
