@@ -5,8 +5,10 @@
  * more than the noise band.
  */
 import { isMet, type Line } from './line.ts';
+import { ackBatches } from './lines/ack-batches.ts';
 import { badgeP50 } from './lines/badge-p50.ts';
 import { badgeP99 } from './lines/badge-p99.ts';
+import { coldUserCapped, coldUserMysql } from './lines/cold-user-mysql.ts';
 import { coldUser } from './lines/cold-user.ts';
 import { cutResumed } from './lines/cut-resumed.ts';
 import { cutTime } from './lines/cut-time.ts';
@@ -16,12 +18,17 @@ import { groupSize } from './lines/group-size.ts';
 import { helloNoop } from './lines/hello-noop.ts';
 import { hotGroupFrames } from './lines/hot-group-frames.ts';
 import { hotGroupGain } from './lines/hot-group-gain.ts';
+import { hotSeqs } from './lines/hot-seqs.ts';
 import { idleSocket } from './lines/idle-socket.ts';
 import { uniqueDelta } from './lines/unique-delta.ts';
 
 const LINES: readonly Line[] = [
   groupSize,
   coldUser,
+  coldUserMysql,
+  coldUserCapped,
+  hotSeqs,
+  ackBatches,
   uniqueDelta,
   helloNoop,
   idleSocket,
