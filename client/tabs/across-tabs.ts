@@ -1,0 +1,187 @@
+// One socket for all tabs of a browser. Each tab has a whole client, which resumes and verifies as ever; only what it takes for
+// its WebSocket may be a line to the tab that leads. When that one goes, the others lose their socket, one of them leads, and
+// all resume: what was not confirmed is sent again, as after any lost socket.
+import type { ClientOptions } from '../engine.ts';
+import { browserForeground } from '../foreground.ts';
+import type { ForegroundHandler } from '../foreground.ts';
+import { clientJsonCodec } from '../json-codec.ts';
+import type { ClientCodec } from '../json-codec.ts';
+import { RETRY_MS_MAX } from '../limits.ts';
+import { systemClock, systemRandom } from '../ports.ts';
+import type { WebSocketConstructor } from '../ports.ts';
+import type { ClientStore, Kept } from '../store.ts';
+import { createLeadership } from './leadership.ts';
+import type { TabMessage, ToLeader } from './tab-message.ts';
+import { TabServer } from './tab-server.ts';
+import { MOVED, TabSocket } from './tab-socket.ts';
+import type { TabSocketWorld } from './tab-socket.ts';
+import { createPause } from './tab-pause.ts';
+import type { Pause } from './tab-pause.ts';
+
+export interface TabsOptions {
+  /** Tabs of one name share a socket: those of one user. Default: `tidemark`. */
+  name?: string;
+}
+
+/** Codes from here on say: stay away. */
+const STAY_AWAY = 4400;
+
+/**
+ * The same options for a client that shares its socket: `new TidemarkClient(acrossTabs({ url, getToken, store }))`. Where there
+ * are no Web Locks each tab is a device of its own and keeps nothing, since a store has one writer.
+ */
+export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOptions = {}): ClientOptions {
+  const { clock = systemClock, random = systemRandom, codec = clientJsonCodec, store } = options;
+  const locks = globalThis.navigator?.locks as LockManager | undefined;
+  if (locks === undefined || globalThis.BroadcastChannel === undefined) return alone(options);
+  const channel = new BroadcastChannel(name);
+  const post = (message: TabMessage) => channel.postMessage(message);
+  let socket: TabSocket | null = null;
+  let hears: ForegroundHandler | null = null;
+  let pause: Pause | null = null;
+  let endedAt = -Infinity;
+
+  const leadership = createLeadership(locks, name, { elected, deposed: stepDown });
+  const server = new TabServer({
+    post,
+    send: (frame) => socket?.transmit(frame),
+    live: () => post({ to: null, say: 'live' }),
+  });
+
+  function elected(): void {
+    post({ to: null, say: 'elected' });
+    reload();
+    if (socket === null) leadership.leave();
+    else if (socket.isGuest) socket.end(MOVED, 'leads');
+  }
+
+  /** What another tab has written since is not known here. A failure is told by the write that follows. */
+  function reload(): void {
+    void store?.load().catch(() => null);
+  }
+
+  function stepDown(): void {
+    server.end(MOVED, 'another tab leads');
+    if (socket?.isGuest === false) socket.end(MOVED, 'another tab leads');
+    leadership.leave();
+  }
+
+  const pauseBegins = () => {
+    stepDown();
+    socket?.end(MOVED, 'paused');
+  };
+
+  function ended(which: TabSocket, code: number, reason: string, byItself: boolean): void {
+    if (which === socket) socket = null;
+    if (which.isGuest) return;
+    endedAt = clock.nowMs();
+    server.end(code >= STAY_AWAY ? code : MOVED, reason);
+    // A client that closes a socket which is well does not want one; where it only looked dead the next tab tries.
+    if (!byItself || code >= STAY_AWAY) leadership.leave();
+  }
+
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    if ('from' in data) {
+      if (leadership.leads()) serve(data);
+    } else if (data.to !== null) {
+      if (data.to === socket?.id) socket.told(data.say);
+    } else if (data.say === 'live') hears?.online();
+    else if (data.say === 'forgotten') reload();
+    else if (socket?.isGuest === true) socket.end(MOVED, 'another tab leads');
+  };
+
+  function serve({ from, say }: ToLeader): void {
+    // Not asked to be connected any more: the one that asks may lead.
+    if (socket === null && clock.nowMs() - endedAt > RETRY_MS_MAX) leadership.leave();
+    else if (say === 'open') server.opened(from);
+    else if (say === 'close') server.closed(from);
+    else server.said(from, say);
+  }
+
+  const world: TabSocketWorld = {
+    WebSocket: options.WebSocket ?? globalThis.WebSocket,
+    codec,
+    clock,
+    post,
+    ended,
+    made(made) {
+      socket = made;
+      return `s${random().toString(36).slice(2)}`;
+    },
+    join: async () => {
+      await pause?.over();
+      return leadership.join();
+    },
+    noLeader: () => leadership.steal(),
+    passOn: (frame) => server.passOn(frame),
+    heard: (frame) => server.heard(frame),
+  };
+
+  return {
+    ...options,
+    codec: relayed(codec),
+    WebSocket: tabSockets(world),
+    foreground(handler) {
+      hears = handler;
+      const stop = (options.foreground ?? browserForeground)(handler);
+      // After it, so that what is to be sent when a page is left has been sent.
+      const pausing = (pause = createPause(pauseBegins));
+      return () => {
+        stop();
+        pausing.stop();
+        leadership.leave();
+        hears = null;
+        // The client has yet to say that its socket is closed.
+        queueMicrotask(() => channel.close());
+      };
+    },
+    store: sharedStore(store, {
+      leads: leadership.leads,
+      kept: (kept) => server.keep(kept),
+      forgotten: () => post({ to: null, say: 'forgotten' }),
+    }),
+  };
+}
+
+function tabSockets(world: TabSocketWorld): WebSocketConstructor {
+  return class extends TabSocket {
+    constructor(url: string, protocols: string[]) {
+      super(world, url, protocols);
+    }
+  };
+}
+
+function alone(options: ClientOptions): ClientOptions {
+  const { random = systemRandom } = options;
+  const own: ClientOptions = { ...options, device: `d${random().toString(36).slice(2)}` };
+  delete own.store;
+  return own;
+}
+
+/** Client frames as JSON, which the socket turns into what its server wants; frames of another tab are JSON too. */
+function relayed(codec: ClientCodec): ClientCodec {
+  return {
+    subprotocol: codec.subprotocol,
+    encode: clientJsonCodec.encode,
+    decodeServer: (data) => (typeof data === 'string' ? clientJsonCodec : codec).decodeServer(data),
+  };
+}
+
+/** Read by all, written by the tab that leads. */
+function sharedStore(
+  store: ClientStore | undefined,
+  tab: { leads(): boolean; kept(kept: Kept): void; forgotten(): void },
+): ClientStore {
+  return {
+    load: async () => (await store?.load()) ?? null,
+    save(kept) {
+      tab.kept(kept);
+      if (tab.leads()) store?.save(kept);
+    },
+    clear() {
+      store?.clear();
+      tab.forgotten();
+    },
+    settled: async () => store?.settled(),
+  };
+}

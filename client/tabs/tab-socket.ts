@@ -1,0 +1,145 @@
+// The WebSocket of a tab: the real one where the tab leads, else a line to the tab that does.
+import type { ClientFrame } from '../../protocol/client-frames.ts';
+import type { ServerFrame } from '../../protocol/server-frames.ts';
+import type { ClientCodec } from '../json-codec.ts';
+import type { ClientClock, WebSocketConstructor, WebSocketLike } from '../ports.ts';
+import type { TabMessage, ToSocket } from './tab-message.ts';
+
+export interface TabSocketWorld {
+  WebSocket: WebSocketConstructor;
+  /** Of the real socket. To the client this one always speaks JSON where it is not the real one. */
+  codec: ClientCodec;
+  clock: ClientClock;
+  /** This tab has a new socket; answers what it is called. */
+  made(socket: TabSocket): string;
+  /** Whether this tab leads. */
+  join(): Promise<boolean>;
+  post(message: TabMessage): void;
+  /** Nobody answers. */
+  noLeader(): void;
+  /** Whether the frame was for another tab. */
+  passOn(frame: ServerFrame): boolean;
+  /** This tab has taken the frame in. */
+  heard(frame: ServerFrame): void;
+  /** `byItself`: not by this client. */
+  ended(socket: TabSocket, code: number, reason: string, byItself: boolean): void;
+}
+
+type Listener<E> = ((event: E) => unknown) | null;
+
+/** A tab that leads answers at once; one that is frozen does not. */
+const ANSWER_MS_MAX = 3_000;
+/** The server has a newer socket of this device: that of another tab. */
+const REPLACED = 4404;
+/** Comes back at once, to where the socket is now. */
+export const MOVED = 4001;
+
+export class TabSocket implements WebSocketLike {
+  binaryType = '';
+  onopen: Listener<never> = null;
+  onmessage: Listener<never> = null;
+  onclose: Listener<never> = null;
+  onerror: Listener<never> = null;
+  readonly id: string;
+  readonly #world: TabSocketWorld;
+  #real: WebSocketLike | null = null;
+  #isOver = false;
+  #isGuest = false;
+  #saidBye = false;
+  #cancelAnswer = () => {};
+
+  constructor(world: TabSocketWorld, url: string, protocols: string[]) {
+    this.id = world.made(this);
+    this.#world = world;
+    void world.join().then((leads) => {
+      if (this.#isOver) return;
+      if (leads) this.#dial(url, protocols);
+      else this.#ask();
+    });
+  }
+
+  get isGuest(): boolean {
+    return this.#isGuest;
+  }
+
+  /** `data`: a frame as JSON, from the client's codec. */
+  send(data: string | Uint8Array<ArrayBuffer>): void {
+    this.transmit(JSON.parse(data as string) as ClientFrame);
+  }
+
+  transmit(frame: ClientFrame): void {
+    if (this.#isGuest) this.#world.post({ from: this.id, say: frame });
+    else this.#real?.send(this.#world.codec.encode(frame) as string | Uint8Array<ArrayBuffer>);
+  }
+
+  close(): void {
+    this.#finish(1000, '', false);
+  }
+
+  /** Ends it for the client, which comes back as the code says. */
+  end(code: number, reason: string): void {
+    if (!this.#finish(code, reason, true)) return;
+    (this.onclose as Listener<{ code: number; reason: string }>)?.({ code, reason });
+  }
+
+  /** From the tab that leads. */
+  told(say: ToSocket['say']): void {
+    if (this.#isOver || !this.#isGuest) return;
+    if (say === 'opened') {
+      this.#cancelAnswer();
+      (this.onopen as Listener<object>)?.({});
+    } else if (say.t === 'end') this.end(say.code, say.reason);
+    else (this.onmessage as Listener<{ data: unknown }>)?.({ data: JSON.stringify(say) });
+  }
+
+  #ask(): void {
+    this.#isGuest = true;
+    this.#cancelAnswer = this.#world.clock.after(ANSWER_MS_MAX, () => this.#world.noLeader());
+    this.#world.post({ from: this.id, say: 'open' });
+  }
+
+  #dial(url: string, protocols: string[]): void {
+    let real: WebSocketLike;
+    try {
+      real = new this.#world.WebSocket(url, protocols);
+    } catch {
+      this.end(1006, '');
+      return;
+    }
+    this.#real = real;
+    real.binaryType = 'arraybuffer';
+    real.onopen = () => this.#isOver || (this.onopen as Listener<object>)?.({});
+    real.onmessage = ({ data }: { data: unknown }) => this.#isOver || this.#receive(data);
+    real.onclose = ({ code, reason }: { code: number; reason: string }) => this.#isOver || this.end(code, reason);
+    real.onerror = () => {};
+  }
+
+  #receive(data: unknown): void {
+    const decoded = this.#world.codec.decodeServer(
+      typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer),
+    );
+    const frame = decoded.ok ? decoded.frame : null;
+    if (frame?.t === 'bye' && frame.code === REPLACED) {
+      this.end(MOVED, frame.reason);
+      return;
+    }
+    if (frame !== null && this.#world.passOn(frame)) return;
+    if (frame?.t === 'bye') {
+      // The client closes the socket upon it; that it ended is the server's doing.
+      this.#saidBye = true;
+      this.#world.ended(this, frame.code, frame.reason, true);
+    }
+    (this.onmessage as Listener<{ data: unknown }>)?.({ data });
+    if (frame !== null && !this.#isOver) this.#world.heard(frame);
+  }
+
+  #finish(code: number, reason: string, byItself: boolean): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#cancelAnswer();
+    if (this.#isGuest) this.#world.post({ from: this.id, say: 'close' });
+    this.#real?.close(1000);
+    this.#world.ended(this, code, reason, byItself || this.#saidBye);
+    return true;
+  }
+}

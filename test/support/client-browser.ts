@@ -1,0 +1,174 @@
+// Browsers of one user on the running product: contexts are browsers with a store of their own, pages are their tabs.
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import type { TidemarkClient } from '../../client/index.ts';
+import type { ScreenApp, Shown } from './client-screen.ts';
+import { eventually } from './demo-page.ts';
+import { signedToken } from './product.ts';
+import type { Product } from './product.ts';
+import { ROOT } from './source-tree.ts';
+import { trueInOrder } from './true-numbers.ts';
+
+declare const screenApp: ScreenApp;
+declare const tidemark: TidemarkClient;
+
+export interface BrowserOptions {
+  user?: string;
+  tokenMs?: number;
+  /** Where the pages come from. Default: the product. */
+  origin?: string;
+}
+
+let bundle: Promise<string> | undefined;
+
+async function script(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(ROOT, 'test/support/client-screen.ts')],
+    bundle: true,
+    format: 'iife',
+    target: 'es2024',
+    write: false,
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+export async function openContext(browser: Browser, product: Product, options: BrowserOptions = {}) {
+  const { user = 'u1', tokenMs, origin = product.url } = options;
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  bundle ??= script();
+  const source = await bundle;
+  const reasons: string[] = [];
+  await context.exposeFunction('tokenFor', (reason: string) => {
+    reasons.push(reason);
+    return signedToken(user, tokenMs);
+  });
+  const tab = async (settings: object = {}): Promise<Screen> => {
+    const screen = new Screen(await context.newPage(), { origin, source, settings });
+    await screen.load();
+    return screen;
+  };
+  return { context, reasons, tab };
+}
+
+export class Screen {
+  readonly page: Page;
+  readonly #from: { origin: string; source: string; settings: object };
+
+  constructor(page: Page, from: { origin: string; source: string; settings: object }) {
+    this.page = page;
+    this.#from = from;
+  }
+
+  /** Again, too. */
+  async load(): Promise<void> {
+    const { origin, source, settings } = this.#from;
+    // Any page of the origin: one that a test makes up has no address, and the browser keeps it from local servers.
+    await this.page.goto(`${origin}/healthz`);
+    await this.page.evaluate(() => document.body.replaceChildren());
+    await this.page.evaluate(source);
+    await this.page.evaluate((given) => {
+      Object.assign(globalThis, { tidemark: screenApp.start(given) });
+    }, settings);
+  }
+
+  async text(what: string): Promise<string | null> {
+    return this.page.evaluate((id) => document.getElementById(id)?.textContent ?? null, what);
+  }
+
+  async live(): Promise<void> {
+    await eventually(() => this.text('state')).toBe('live');
+  }
+
+  async shows(what: string, text: number): Promise<void> {
+    await eventually(() => this.text(what)).toBe(String(text));
+  }
+
+  async read(conv: string): Promise<void> {
+    await this.page.evaluate((id) => tidemark.markRead(id), conv);
+  }
+
+  async settled(): Promise<void> {
+    await eventually(() => this.page.evaluate(() => tidemark.pending().length)).toBe(0);
+  }
+
+  /** Sockets opened to the server since the page was loaded. */
+  async sockets(): Promise<number> {
+    return this.page.evaluate(() => screenApp.sockets());
+  }
+
+  async faults(): Promise<string[]> {
+    return this.page.evaluate(() => screenApp.faults);
+  }
+
+  /** Everything that the screen showed since the page was loaded. */
+  async shown(): Promise<Shown[]> {
+    return this.page.evaluate(() => screenApp.shown);
+  }
+
+  /** Puts a number on the screen that is not the client's. */
+  async flicker(what: string, text: string): Promise<void> {
+    await this.page.evaluate(
+      ([id = '', other = '']) => {
+        const before = document.getElementById(id)?.textContent ?? '';
+        screenApp.show(id, other);
+        return new Promise((resolve) => {
+          setTimeout(() => resolve(screenApp.show(id, before)), 0);
+        });
+      },
+      [what, text],
+    );
+  }
+}
+
+/** The numbers of a user as they were one after the other, each taken when what caused it had been answered. */
+export class TruthLog {
+  readonly #product: Product;
+  readonly #user: string;
+  readonly #numbers = new Map<string, number[]>();
+
+  constructor(product: Product, user = 'u1') {
+    this.#product = product;
+    this.#user = user;
+  }
+
+  async note(): Promise<void> {
+    const { total, badge, rows } = await this.#product.unread(this.#user);
+    this.#add('total', total);
+    this.#add('badge', badge);
+    for (const { conv, unread } of rows) this.#add(conv, unread);
+  }
+
+  async post(...events: object[]): Promise<void> {
+    await this.#product.post(...events);
+    await this.note();
+  }
+
+  /** What was shown and not true at any moment since the number before it; empty when all was well. */
+  async lies(screen: Screen): Promise<string[]> {
+    const shown = await screen.shown();
+    return [...this.#numbers].flatMap(([what, truth]) =>
+      trueInOrder(
+        shown.filter(([id]) => id === what).map(([, text]) => Number(text)),
+        truth,
+      ).map((lie) => `${what}: ${lie}`),
+    );
+  }
+
+  /** The screen comes to show what the server counts, and showed nothing else on the way. */
+  async holds(screen: Screen): Promise<void> {
+    await this.note();
+    await screen.live();
+    await screen.settled();
+    for (const [what, truth] of this.#numbers) await screen.shows(what, truth.at(-1) ?? 0);
+    expect(await this.lies(screen)).toEqual([]);
+  }
+
+  #add(what: string, number: number): void {
+    const numbers = this.#numbers.get(what) ?? [];
+    this.#numbers.set(what, numbers);
+    if (numbers.at(-1) !== number) numbers.push(number);
+  }
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { ClientOptions, TidemarkClient } from '../../../client/index.ts';
+import { acrossTabs } from '../../../client/tabs/across-tabs.ts';
+import { ClientWorld, shownBy, truthOf } from '../../support/client-world.ts';
+
+/** The tabs are of one process; their channel and their locks are the real ones, their network and their clock are not. */
+function scene() {
+  const world = new ClientWorld();
+  for (const conv of ['c1', 'c2', 'c3']) {
+    world.truth.create(conv, ['u1', 'u2']);
+    world.truth.post(conv, 'u2');
+  }
+  const name = `tabs-${Math.random()}`;
+  const tab = (more: Partial<ClientOptions> = {}): TidemarkClient => {
+    const own = {
+      url: 'https://example.test',
+      getToken: () => world.token('u1'),
+      WebSocket: world.network.WebSocket,
+      clock: world.clientClock,
+      random: world.random,
+      ...more,
+    };
+    const client = world.client('u1', acrossTabs(own, { name }));
+    client.connect();
+    return client;
+  };
+  /** Messages between tabs take real time, which the virtual clock does not wait for. */
+  const until = async (condition: () => boolean) => {
+    for (let i = 0; i < 2_000 && !condition(); i++) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await world.clock.pass(5);
+    }
+    expect(condition()).toBe(true);
+  };
+  const right = (...clients: TidemarkClient[]) => {
+    const truth = JSON.stringify(truthOf(world.truth, 'u1'));
+    return clients.every((client) => client.state === 'live' && JSON.stringify(shownBy(client)) === truth);
+  };
+  return { world, tab, until, right };
+}
+
+test('tabs share one socket: numbers, commands and answers go through it', async () => {
+  const { world, tab, until, right } = scene();
+  const first = tab();
+  await until(() => right(first));
+  const second = tab();
+  await until(() => right(first, second));
+  expect(world.network.opened).toBe(1);
+  second.markRead('c1');
+  expect(second.get('c1')?.unread).toBe(0);
+  await until(() => second.pending().length === 0 && right(first, second));
+  world.truth.post('c2', 'u2', { mentions: ['u1'] });
+  world.truth.leave('c3', 'u1');
+  await until(() => right(first, second));
+  first.markAllRead();
+  await until(() => second.total() === 0 && right(first, second));
+  expect(world.network.opened).toBe(1);
+  expect(world.sent('hello')).toHaveLength(1);
+  await Promise.all([first.close(), second.close()]);
+});
