@@ -14,10 +14,12 @@ const ADAPTER = [...USE_CASES, 'src/log.ts', 'node:*'];
 const SETTINGS = ['src/config.ts', 'src/config-option.ts', 'src/kept-secret.ts', 'src/system.ts', 'src/user-tokens.ts'];
 const EDGE = ['src/services', 'src/user-tokens.ts', ...USE_CASES, 'src/log.ts', 'node:*'];
 
+const STREAM_PARTS = ['redis-url', 'redis-connection', 'script-files'].map((name) => `src/state/redis/${name}.ts`);
+
 export const BORDERS: Border[] = [
   { room: 'protocol/codec-msgpack.ts', may: ['protocol', 'msgpackr'] },
   { room: 'protocol', may: ['protocol'] },
-  { room: 'client/react.ts', may: ['client', 'protocol', 'react'] },
+  { room: 'client/react', may: ['client', 'protocol', 'react'] },
   { room: 'client', may: ['client', 'protocol'] },
   { room: 'demo/server', may: ['demo', 'src', 'protocol', 'hono', '@hono/node-server', 'esbuild', 'node:*'] },
   { room: 'demo', may: ['demo', 'client', 'protocol'] },
@@ -30,6 +32,8 @@ export const BORDERS: Border[] = [
   { room: 'src/services', may: ['src/services', ...USE_CASES] },
   { room: 'src/gateway', may: ['src/gateway', 'ws', ...EDGE] },
   { room: 'src/api', may: ['src/api', 'hono', '@hono/node-server', ...EDGE] },
+  // What names a Redis, connects to it and reads scripts is the same for state and streams.
+  { room: 'src/stream', may: ['src/stream', 'src/services', 'ioredis', ...STREAM_PARTS, ...USE_CASES, 'node:*'] },
   { room: 'src/jobs', may: ['src/jobs', 'src/services', ...USE_CASES, 'src/log.ts'] },
   { room: 'src/cli', may: ['src/cli', 'src/main.ts', ...SETTINGS, ...RULES, 'commander', 'node:*'] },
   { room: 'src/errors.ts', may: ['protocol'] },
