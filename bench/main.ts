@@ -20,6 +20,9 @@ import { hotGroupFrames } from './lines/hot-group-frames.ts';
 import { hotGroupGain } from './lines/hot-group-gain.ts';
 import { hotSeqs } from './lines/hot-seqs.ts';
 import { idleSocket } from './lines/idle-socket.ts';
+import { stateFanOut, stateFanOutClient } from './lines/state-fan-out.ts';
+import { stateMemory } from './lines/state-memory.ts';
+import { warmSnapshot } from './lines/warm-snapshot.ts';
 import { uniqueDelta } from './lines/unique-delta.ts';
 
 const LINES: readonly Line[] = [
@@ -29,6 +32,10 @@ const LINES: readonly Line[] = [
   coldUserCapped,
   hotSeqs,
   ackBatches,
+  stateFanOut,
+  stateFanOutClient,
+  stateMemory,
+  warmSnapshot,
   uniqueDelta,
   helloNoop,
   idleSocket,

@@ -81,12 +81,12 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
     outlivesProcess: false,
 
     async apply(calls) {
-      const nowMs = clock.nowMs();
+      const nowMs = clock.steadyMs();
       return calls.map((call) => applyOne(call, nowMs));
     },
 
     async read(user, sinceVersion) {
-      const nowMs = clock.nowMs();
+      const nowMs = clock.steadyMs();
       const entry = entryOf(user, nowMs);
       if (entry?.kind !== 'live') return null;
       entry.usedAtMs = nowMs;
@@ -104,7 +104,7 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
     },
 
     async beginBuild(user, token, takeOverAfterMs) {
-      const nowMs = clock.nowMs();
+      const nowMs = clock.steadyMs();
       const entry = entryOf(user, nowMs);
       if (entry?.kind === 'building' && entry.token !== token && nowMs - entry.usedAtMs < takeOverAfterMs) return false;
       // What was dirty under an older marker was committed before this one: the read of truth that follows sees it.
@@ -114,7 +114,7 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
     },
 
     async completeBuild(user, token, epoch, rows) {
-      const nowMs = clock.nowMs();
+      const nowMs = clock.steadyMs();
       const entry = entryOf(user, nowMs);
       if (entry?.kind !== 'building' || entry.token !== token) return { stored: false, dirty: [] };
       putLast(user, { kind: 'live', state: buildUserState(user, epoch, rows), usedAtMs: nowMs });

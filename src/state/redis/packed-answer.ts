@@ -11,7 +11,7 @@ import { Bug } from '../../errors.ts';
 import type { Change, StateAnswer, StateCall } from '../../ports.ts';
 import { headOf, type Meta, minutesSince, type NodeSeen, unpackMeta } from './packed-meta.ts';
 import { NameReader } from './name-reader.ts';
-import { unpackLastRow } from './packed-row.ts';
+import { rowStart, unpackRow } from './packed-row.ts';
 import { uint } from './uint-bytes.ts';
 
 const MISSING: StateAnswer = { kind: 'missing' };
@@ -85,8 +85,10 @@ export class AnswerReader {
   #rows(count: number): Row[] {
     const rows: Row[] = [];
     for (let left = count; left > 0; left--) {
-      const { row, nameAt } = unpackLastRow(this.#bytes, this.#end, this.#convs);
-      rows.push(toWireRow(row));
+      const start = rowStart(this.#bytes, this.#end);
+      const nameAt = start - (this.#bytes[this.#end - 1] as number);
+      const conv = this.#convs.read(this.#bytes, nameAt, start);
+      rows.push(toWireRow(unpackRow(this.#bytes, start, this.#end, conv)));
       this.#end = nameAt;
     }
     return rows.reverse();

@@ -10,7 +10,6 @@
 import type { DerivedRow, HeldRow } from '../../core/row.ts';
 import type { StateRow } from '../../core/user-state.ts';
 import { Bug } from '../../errors.ts';
-import { NameReader } from './name-reader.ts';
 import { putUint, uint24, uint32, uint56 } from './uint-bytes.ts';
 
 const MEMBER = 1;
@@ -84,24 +83,33 @@ export function flagsOf(row: DerivedRow): number {
 /** Names and rows, one behind the other. In no order. */
 export function unpackRows(bytes: Buffer): HeldRow[] {
   const rows: HeldRow[] = [];
-  const names = new NameReader();
+  // Names are cut from one text: to make each from its bytes would take longer than the rest of its row. Such a piece may hold the
+  // whole text in memory, so names that are kept on their own have to be copied.
+  const text = bytes.toString('latin1');
   for (let end = bytes.length; end > 0;) {
-    const { row, nameAt } = unpackLastRow(bytes, end, names);
-    rows.push(row);
+    const start = rowStart(bytes, end);
+    const nameAt = start - (bytes[end - 1] as number);
+    const isAscii = !hasHighBytes(bytes, nameAt, start);
+    rows.push(
+      unpackRow(bytes, start, end, isAscii ? text.slice(nameAt, start) : bytes.toString('utf8', nameAt, start)),
+    );
     end = nameAt;
   }
   return rows;
 }
 
-/** The row that ends at `end`, and where its name begins. */
-export function unpackLastRow(bytes: Buffer, end: number, names: NameReader): { row: HeldRow; nameAt: number } {
-  const start = end - rowBytes(bytes, end);
-  const nameAt = start - (bytes[end - 1] as number);
-  return { row: unpackRow(bytes, start, end, names.read(bytes, nameAt, start)), nameAt };
+function hasHighBytes(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((bytes[at] as number) >= 0x80) return true;
+  return false;
+}
+
+/** Where the row that ends at `end` begins; its name, as long as its last byte says, stands before it. */
+export function rowStart(bytes: Buffer, end: number): number {
+  return end - rowBytes(bytes, end);
 }
 
 /** The row that lies in [start, end). */
-function unpackRow(bytes: Buffer, start: number, end: number, conv: string): HeldRow {
+export function unpackRow(bytes: Buffer, start: number, end: number, conv: string): HeldRow {
   const flags = (bytes[end - 3] as number) | ((bytes[end - 2] as number) << 8);
   const isWide = (flags & WIDE_COUNTS) !== 0;
   const count = isWide ? uint56 : uint24;

@@ -100,7 +100,7 @@ export class RedisState implements StateStore {
     const largeRows = sinceVersion === undefined ? rows : unpackRows(largeBytes);
     const large = new Map(largeRows.filter((row) => row.large && row.member).map((row) => [row.conv, row]));
     if (large.size > 0) await caughtUp;
-    const names = [...large.keys()];
+    const names = [...large.keys()].map(copied);
     const largeBehind = movedOn({ rows: large }, names, (conv) => this.#large.revOf(conv));
     return { ...stands, user, rows, large: names, largeBehind };
   }
@@ -153,6 +153,11 @@ export class RedisState implements StateStore {
     const partition = partitionOf(user);
     return this.#calls.run(script, partition, [userKey(partition, user)], args);
   }
+}
+
+/** These outlive the rows that they are cut from. */
+function copied(name: string): string {
+  return Buffer.from(name).toString();
 }
 
 /** Users whose calls go out as one. */
