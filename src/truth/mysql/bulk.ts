@@ -64,7 +64,7 @@ export class Bulk {
   }
 }
 
-export function placeholders(width: number): string {
+function placeholders(width: number): string {
   return `(${Array.from({ length: width }, () => '?').join(', ')})`;
 }
 
