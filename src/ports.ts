@@ -23,8 +23,10 @@ export type {
 } from './core/transaction-facts.ts';
 
 export interface Clock {
-  /** Unix ms. Never decides an order. */
+  /** Unix ms. Never decides an order, and may be set forward and back at any moment: for what others have written down or are told. */
   nowMs(): number;
+  /** ms since some moment; never goes back, and no faster or slower than time does. For deadlines, rates and durations. */
+  steadyMs(): number;
   /** Runs `run` once after `delayMs`; answers how to cancel it. */
   after(delayMs: number, run: () => void): () => void;
   /** Runs `run` as soon as the input that is already here has been read: what arrives together is handled together. */

@@ -11,6 +11,7 @@ const FAIR_BYTES = 252;
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
+  steadyMs: () => performance.now(),
   after(delayMs, run) {
     let timer: NodeJS.Timeout;
     const wait = (leftMs: number): void => {

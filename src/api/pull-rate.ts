@@ -26,10 +26,9 @@ export function createPullRate({ clock, metrics, perSecond }: PullRateOptions): 
 
   /** Throws Unavailable with `rate_limited` when the user has asked too often. */
   return (user) => {
-    const nowMs = clock.nowMs();
+    const nowMs = clock.steadyMs();
     const before = buckets.get(user) ?? { tokens: burst, filledAtMs: nowMs };
-    // A clock that was set back must not empty anybody's bucket.
-    const gained = (Math.max(0, nowMs - before.filledAtMs) / 1000) * perSecond;
+    const gained = ((nowMs - before.filledAtMs) / 1000) * perSecond;
     const tokens = Math.min(burst, before.tokens + gained);
     buckets.delete(user);
     buckets.set(user, { tokens: tokens >= 1 ? tokens - 1 : tokens, filledAtMs: nowMs });

@@ -22,14 +22,14 @@ const POLL_MS = 20;
 export async function drain(deps: DrainDeps, windowMs: number, closeTimeoutMs: number): Promise<void> {
   const { clock, random, metrics, sessions } = deps;
   const leaving = [...sessions];
-  const untilMs = clock.nowMs() + ANSWERS_MAX_MS;
+  const untilMs = clock.steadyMs() + ANSWERS_MAX_MS;
   const shift = random.fraction();
   for (const [i, session] of leaving.entries()) {
     if (i > 0 && i % SLICE_SOCKETS === 0) await wait(clock, 0);
     session.leave(Math.floor(((i + shift) / leaving.length) * windowMs), untilMs);
   }
   const giveUpMs = untilMs + closeTimeoutMs;
-  while (sessions.size > 0 && clock.nowMs() < giveUpMs) {
+  while (sessions.size > 0 && clock.steadyMs() < giveUpMs) {
     metrics.drainRemaining(sessions.size);
     await wait(clock, POLL_MS);
   }

@@ -12,7 +12,7 @@ export class FrameRate {
     this.#burstMs = burst * this.#frameMs;
   }
 
-  /** The due time after one more frame. A clock that steps back takes nothing away. */
+  /** The due time after one more frame. Both are times of the steady clock: one that could be set back would make a debt of the step. */
   afterFrame(dueMs: number, nowMs: number): number {
     return Math.max(dueMs, nowMs) + this.#frameMs;
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '../ports.ts';
 
 export interface Visited {
+  /** `nowMs`: of the steady clock. */
   visit(nowMs: number): void;
 }
 
@@ -42,7 +43,7 @@ export class Heartbeat {
 
   readonly #turn = (): void => {
     this.#cancel = null;
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     const spoke = this.#spokes[this.#next] as Set<Visited>;
     this.#next = (this.#next + 1) % SPOKES;
     // Removing while walking is safe, and a session that a visit adds is new.

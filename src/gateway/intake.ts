@@ -29,7 +29,7 @@ export class Intake {
   constructor(deps: IntakeDeps, socket: GatewaySocket) {
     this.#deps = deps;
     this.#socket = socket;
-    this.#rateDueMs = deps.clock.nowMs();
+    this.#rateDueMs = deps.clock.steadyMs();
   }
 
   get isHeld(): boolean {
@@ -44,7 +44,7 @@ export class Intake {
   /** Counts a frame; answers for how many ms nothing more is read (0: go on). */
   count(): number {
     const { clock, frameRate } = this.#deps;
-    const nowMs = clock.nowMs();
+    const nowMs = clock.steadyMs();
     this.#rateDueMs = frameRate.afterFrame(this.#rateDueMs, nowMs);
     const owedMs = frameRate.owedMs(this.#rateDueMs, nowMs);
     if (owedMs > 0 && (this.#held & Held.rate) === 0) this.#holdForRate(owedMs);
@@ -96,7 +96,7 @@ export class Intake {
     const { clock, frameRate } = this.#deps;
     this.#hold(Held.rate);
     clock.after(waitMs, () => {
-      const owedMs = frameRate.owedMs(this.#rateDueMs, clock.nowMs());
+      const owedMs = frameRate.owedMs(this.#rateDueMs, clock.steadyMs());
       if (owedMs > 0 && this.#socket.isOpen) this.#holdForRate(owedMs);
       else this.#release(Held.rate);
     });

@@ -26,7 +26,7 @@ export interface OutboundHost {
   /** Rows of a snapshot page. */
   readonly pageRowsMax: number;
   /** False: the socket is closing, nothing more may be written. */
-  mayWrite(nowMs: number): boolean;
+  mayWrite(): boolean;
   /** The frame of the answer to hello or sync; null for a repair that needs none. */
   announce(question: Question, answered: Answer): ServerFrame | null;
   /** Answers after how many ms a repair is tried again. */
@@ -167,10 +167,9 @@ export class Outbound {
 
   /** A change that follows on where this idle socket stands. */
   #pass(pushed: PushedChange): void {
-    const nowMs = this.#deps.clock.nowMs();
-    if (!this.#host.mayWrite(nowMs)) return;
+    if (!this.#host.mayWrite()) return;
     try {
-      this.#write(pushed.frameFor(this.#host.codec), nowMs);
+      this.#write(pushed.frameFor(this.#host.codec));
       this.#moveTo(pushed.change);
     } catch (error) {
       this.#host.broken(error);
@@ -179,16 +178,15 @@ export class Outbound {
 
   #flush(): void {
     if (this.#isWriting) return;
-    const nowMs = this.#deps.clock.nowMs();
-    if (!this.#host.mayWrite(nowMs)) return;
+    if (!this.#host.mayWrite()) return;
     try {
-      this.#writeNext(nowMs);
+      this.#writeNext();
     } catch (error) {
       this.#host.broken(error);
     }
   }
 
-  #writeNext(nowMs: number): void {
+  #writeNext(): void {
     const batch: Buffer[] = [];
     const put: Put = (frame) => {
       const bytes = messageFrame(this.#host.codec.encode(frame));
@@ -203,12 +201,12 @@ export class Outbound {
     }
     this.#readNext();
     const [first] = batch;
-    if (first !== undefined) this.#write(batch.length === 1 ? first : Buffer.concat(batch), nowMs);
+    if (first !== undefined) this.#write(batch.length === 1 ? first : Buffer.concat(batch));
   }
 
-  #write(bytes: Buffer, nowMs: number): void {
+  #write(bytes: Buffer): void {
     this.#isWriting = true;
-    this.#writingSinceMs = nowMs;
+    this.#writingSinceMs = this.#deps.clock.steadyMs();
     this.#host.stream.write(bytes, this.#onWritten);
   }
 
@@ -296,7 +294,7 @@ export class Outbound {
     if (question === undefined) {
       if (!this.#mustRead || at === null) return;
       const cursor = { epoch: at.epoch, sync_version: at.syncVersion };
-      question = { kind: 'repair', cursor, askedAtMs: this.#deps.clock.nowMs() };
+      question = { kind: 'repair', cursor, askedAtMs: this.#deps.clock.steadyMs() };
     }
     void this.#read(question);
   }

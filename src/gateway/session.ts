@@ -88,7 +88,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   #leaving: { readonly retryMs: number; readonly untilMs: number } | null = null;
 
   constructor(deps: SessionDeps, socket: GatewaySocket, stream: NetStream, codec: Codec, address: string) {
-    const nowMs = deps.clock.nowMs();
+    const nowMs = deps.clock.steadyMs();
     this.#deps = deps;
     this.#socket = socket;
     this.stream = stream;
@@ -134,7 +134,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
 
   async #greet(hello: Hello): Promise<void> {
     const { registry, clock } = this.#deps;
-    const askedAtMs = clock.nowMs();
+    const askedAtMs = clock.steadyMs();
     this.#phase = 'verifying';
     const token = await checkToken(this.#deps.verifyToken, hello.token, { user: null, device: hello.device });
     if (this.#isOver) return;
@@ -159,7 +159,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     this.#phase = 'live';
     metrics.sessionLive(1);
     // The first heartbeat comes early by chance, so that sockets that opened together do not beat together.
-    this.#dueMs = clock.nowMs() + settings.heartbeatMs * (0.5 + random.fraction() / 2);
+    this.#dueMs = clock.steadyMs() + settings.heartbeatMs * (0.5 + random.fraction() / 2);
     this.pageRowsMax = Math.min(max_rows ?? limits.pageRowsDefault, limits.pageRowsMax);
     this.#outbound = new Outbound(this.#deps, this);
     this.#outbound.ask({ kind: 'hello', cursor, digest, page, askedAtMs });
@@ -188,7 +188,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   }
 
   #sync({ cursor, digest }: Sync): void {
-    const question: Question = { kind: 'sync', cursor, digest, askedAtMs: this.#deps.clock.nowMs() };
+    const question: Question = { kind: 'sync', cursor, digest, askedAtMs: this.#deps.clock.steadyMs() };
     if (this.#outbound?.ask(question) === false) {
       this.#refuse(new Unavailable('too many syncs are waiting', RETRY_MS, 'rate_limited'));
     }
@@ -242,9 +242,9 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     this.#outbound?.compare(head);
   }
 
-  mayWrite(nowMs: number): boolean {
+  mayWrite(): boolean {
     if (this.#phase !== 'live' || !this.#socket.isOpen) return false;
-    if (nowMs < this.#expiresAtMs) return true;
+    if (!this.#isExpired) return true;
     this.close(4200);
     return false;
   }
@@ -258,7 +258,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     if (reason === 'ahead') metrics.versionRegressed();
     const answer = answerFields({ mode, reason, head }, this.#expiresAtMs);
     if (kind !== 'hello') return { t: 'synced', ...answer };
-    metrics.helloAnswered((clock.nowMs() - askedAtMs) / 1000);
+    metrics.helloAnswered((clock.steadyMs() - askedAtMs) / 1000);
     return { t: 'welcome', conn: nextConn(), user: this.user, ...answer, heartbeat_ms: settings.heartbeatMs };
   }
 
@@ -290,7 +290,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   visit(nowMs: number): void {
     const { settings, metrics } = this.#deps;
     if (this.#phase !== 'live') return this.#visitBeforeWelcome(nowMs);
-    if (nowMs >= this.#expiresAtMs) return this.close(4200);
+    if (this.#isExpired) return this.close(4200);
     this.#leaveIfDone(nowMs >= (this.#leaving?.untilMs ?? Infinity));
     if (this.#outbound?.isStuckSince(nowMs - settings.unsentMaxMs) === true) {
       metrics.slowConsumerClosed();
@@ -353,6 +353,11 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   /** An outage is told to every peer that it touches and shows in the metrics; a line for each of them would bury the cause. */
   #logFault(error: unknown, message: string): void {
     if (codeOf(error) === 'internal') logError(this.#deps.log, error, message);
+  }
+
+  /** By the clock that the token was made by. */
+  get #isExpired(): boolean {
+    return this.#deps.clock.nowMs() >= this.#expiresAtMs;
   }
 
   get #isOver(): boolean {

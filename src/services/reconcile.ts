@@ -70,7 +70,7 @@ export class Reconcile {
   }
 
   async #page(users: readonly string[], repair: boolean, answer: ReconcileAnswer): Promise<void> {
-    const startedAtMs = this.#deps.clock.nowMs();
+    const startedAtMs = this.#deps.clock.steadyMs();
     for (const user of users) {
       const outcome = await this.#user(user, repair);
       answer.checked++;
@@ -78,7 +78,7 @@ export class Reconcile {
       if (outcome === 'repaired') answer.repaired++;
       await turn(this.#deps.clock);
     }
-    this.#deps.metrics.reconciled(users.length, (this.#deps.clock.nowMs() - startedAtMs) / 1000);
+    this.#deps.metrics.reconciled(users.length, (this.#deps.clock.steadyMs() - startedAtMs) / 1000);
   }
 
   async #user(user: string, repair: boolean): Promise<'right' | 'wrong' | 'repaired'> {

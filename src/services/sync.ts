@@ -95,7 +95,7 @@ export class Sync {
   async diverged(user: string): Promise<void> {
     const { metrics, clock, state, divergenceCoolDownMs } = this.#deps;
     metrics.diverged();
-    const nowMs = clock.nowMs();
+    const nowMs = clock.steadyMs();
     const before = this.#diverged.get(user);
     const isAgain = before !== undefined && nowMs - before.atMs < divergenceCoolDownMs;
     if (isAgain && before.isRebuilt) return;
@@ -149,7 +149,7 @@ export class Sync {
    */
   async #buildFromTruth(user: string): Promise<void> {
     const { state, truth, epochs, random, clock, refresh, wakeup, metrics, groupThreshold } = this.#deps;
-    const startedAtMs = clock.nowMs();
+    const startedAtMs = clock.steadyMs();
     const token = random.token(BUILD_TOKEN_LENGTH);
     while (!(await state.beginBuild(user, token, BUILD_TAKEOVER_MS))) {
       await new Promise<void>((resolve) => clock.after(BUILD_POLL_MS, resolve));
@@ -163,7 +163,7 @@ export class Sync {
       const { stored, dirty } = await state.completeBuild(user, token, await epochs.draw(user), rows);
       if (!stored) return;
       if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);
-      metrics.rebuilt((clock.nowMs() - startedAtMs) / 1000);
+      metrics.rebuilt((clock.steadyMs() - startedAtMs) / 1000);
     } catch (error) {
       await state.abandonBuild(user, token);
       throw error;

@@ -267,6 +267,32 @@ describe('silence', () => {
     expect(await endOf(half)).toEqual(ends(4101));
   });
 
+  test('[DT6] a clock that is set back by hours slows nobody down and stops no heartbeat', async () => {
+    const clock = createHandClock();
+    const bench = await openGatewayBench({ clock });
+    const { socket } = await bench.connect('u1', 'd1');
+    clock.set(-5 * 3_600_000);
+    for (let i = 0; i < 200; i++) socket.send({ t: 'ping' });
+    await expect.poll(() => socket.log.filter(({ t }) => t === 'hb').length).toBe(200);
+    await clock.pass(26_000);
+    await expect.poll(() => socket.log.filter(({ t }) => t === 'hb').length).toBe(201);
+    expect(socket.log.filter(({ t }) => t === 'bye')).toEqual([]);
+  });
+
+  test('[DT6] a clock that is set forward ends sockets only where their token is over by it', async () => {
+    const clock = createHandClock();
+    const bench = await openGatewayBench({ clock });
+    const [short, long] = [await bench.open(), await bench.open()];
+    short.send({ t: 'hello', token: await bench.token('u1'), device: 'd1', cursor: null });
+    long.send({ t: 'hello', token: await bench.token('u1', { ttlMs: 24 * 3_600_000 }), device: 'd2', cursor: null });
+    await Promise.all([short.next('welcome'), long.next('welcome')]);
+    clock.set(5 * 3_600_000);
+    await clock.pass(1000);
+    expect(await endOf(short)).toEqual(ends(4200));
+    long.send({ t: 'ping' });
+    await long.next('hb');
+  });
+
   test('every peer that answers pings stays; one that sends nothing at all is given up after a heartbeat', async () => {
     const clock = createHandClock();
     const bench = await openGatewayBench({ clock });

@@ -21,7 +21,7 @@ export interface ServiceBench {
   readonly notices: LargeNotice[];
   /** Faults that no caller waited for. */
   readonly errors: unknown[];
-  /** By how much the clock of the services is ahead of the real one. */
+  /** By how much the steady clock of the services is ahead of the real one. */
   aheadMs: number;
   /** Posts, demands that each event is accepted, and waits until it is fanned out. */
   accept(...events: object[]): Promise<void>;
@@ -57,7 +57,7 @@ export function openServiceBench(
     state,
     epochs: createMemoryEpochs({ random: systemRandom }),
     wakeup,
-    clock: { ...systemClock, nowMs: () => systemClock.nowMs() + bench.aheadMs },
+    clock: { ...systemClock, steadyMs: () => systemClock.steadyMs() + bench.aheadMs },
     random: systemRandom,
     metrics: noMetrics,
     groupThreshold: options.groupThreshold ?? 500,
