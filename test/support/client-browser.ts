@@ -19,13 +19,14 @@ export interface BrowserOptions {
   tokenMs?: number;
   /** Where the pages come from. Default: the product. */
   origin?: string;
+  /** The app, from test/support. */
+  script?: string;
 }
 
-let bundle: Promise<string> | undefined;
-
-async function script(): Promise<string> {
+async function bundled(script: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(ROOT, 'test/support/client-screen.ts')],
+    entryPoints: [join(ROOT, 'test/support', script)],
+    define: { 'process.env.NODE_ENV': '"development"' },
     bundle: true,
     format: 'iife',
     target: 'es2024',
@@ -35,11 +36,10 @@ async function script(): Promise<string> {
 }
 
 export async function openContext(browser: Browser, product: Product, options: BrowserOptions = {}) {
-  const { user = 'u1', tokenMs, origin = product.url } = options;
+  const { user = 'u1', tokenMs, origin = product.url, script = 'client-screen.ts' } = options;
   const context = await browser.newContext();
   onTestFinished(() => context.close());
-  bundle ??= script();
-  const source = await bundle;
+  const source = await bundled(script);
   const reasons: string[] = [];
   await context.exposeFunction('tokenFor', (reason: string) => {
     reasons.push(reason);

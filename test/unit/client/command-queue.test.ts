@@ -190,10 +190,16 @@ describe('the end of a command', () => {
 });
 
 describe('[AK7][SY9] an ack up to the head held that left the mark', () => {
-  const row = (head: number, more: Partial<Row> = {}): Row => ({
-    ...{ conv: 'c1', version: 1, unread: 0, mentions: 0, read_seq: 4, read_epoch: 1, head_seq: head, marked: true },
-    ...more,
-  });
+  const marked: Omit<Row, 'head_seq'> = {
+    conv: 'c1',
+    version: 1,
+    unread: 0,
+    mentions: 0,
+    read_seq: 4,
+    read_epoch: 1,
+    marked: true,
+  };
+  const row = (head: number, more: Partial<Row> = {}): Row => ({ ...marked, head_seq: head, ...more });
   const rows = (one: Row) => new Map([['c1', one]]);
   const stale = (held = row(4), seq = 4) => {
     const queue = queueOf(ack('c1', seq, 1));
