@@ -13,11 +13,12 @@ import { createTrimEventsJob } from './jobs/trim-events.ts';
 import { keptSecret, type SecretName } from './kept-secret.ts';
 import { createLog, type Log, logError } from './log.ts';
 import { createMetrics, type MetricsRegistry } from './metrics.ts';
-import type { Clock, Random, StateStore, Truth, Wakeup } from './ports.ts';
+import type { Clock, Leases, Random, StateStore, Truth, Wakeup } from './ports.ts';
 import { createGateway } from './gateway/server.ts';
 import { defaultGatewaySettings, type GatewaySettings } from './gateway/deps.ts';
 import { createServices, type Services } from './services/services.ts';
 import { openStores } from './stores.ts';
+import { createStreamConsumer } from './stream/stream-consumer.ts';
 import { systemClock, systemRandom } from './system.ts';
 import { createUserTokens, type UserTokens } from './user-tokens.ts';
 
@@ -115,7 +116,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   });
   http.server.on('upgrade', (request, stream, head) => gateway.handleUpgrade(request, stream, head));
   stores.wakeup.subscribe(gateway.listener);
-  const jobs = createJobs(config, { ...stores, services, clock, log, metrics, onError });
+  const jobs = createJobs(config, { ...stores, services, clock, random, log, metrics, onError });
 
   function onError(error: unknown): void {
     logError(log, error, 'work in the background failed');
@@ -130,9 +131,9 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
     if (isPatient) await gateway.drain(config.drainMs);
     gateway.close();
     await http.close();
+    await jobsEnded;
     await services.post.settled();
     await services.commands.flush();
-    await jobsEnded;
     await stores.close();
   }
 
@@ -149,6 +150,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
         url = await http.listen(config.host, config.port);
       } catch (error) {
         gateway.close();
+        await Promise.all(jobs.map((job) => job.stop()));
         await stores.close();
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(`cannot listen where TIDEMARK_HOST and TIDEMARK_PORT say: ${reason}`, { cause: error });
@@ -208,9 +210,11 @@ async function createKeys(
 
 interface JobParts {
   readonly truth: Truth;
+  readonly leases: Leases;
   readonly state: StateStore;
   readonly services: Services;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly metrics: MetricsRegistry;
   readonly onError: (error: unknown) => void;
@@ -219,9 +223,17 @@ interface JobParts {
 function createJobs(config: Config, { services, ...parts }: JobParts): Job[] {
   const trim = createTrimEventsJob({ ...parts, retentionMs: config.eventIdRetentionMs });
   const { reconcileIntervalMs: intervalMs, reconcileUsersMax: usersMax } = config;
-  const jobs = [trim];
+  const jobs: Job[] = [trim, ...streamJobs(config, { ...parts, services })];
   // A state that dies with the process is owed nothing by those before it.
   if (parts.state.outlivesProcess) jobs.push(createRelayJob({ ...parts, fanOut: services.fanOut }));
   if (intervalMs > 0) jobs.push(createReconcileJob({ ...parts, reconcile: services.reconcile, intervalMs, usersMax }));
   return jobs;
+}
+
+function streamJobs(config: Config, { services, state, ...parts }: JobParts): Job[] {
+  const { streamPrefix: prefix, streamPartitions: partitions } = config;
+  const url = config.streamUrl ?? config.redisUrl;
+  if (prefix === '' || url === null) return [];
+  const { post } = services;
+  return [createStreamConsumer({ ...parts, url, prefix, partitions, post, ready: () => state.ping() })];
 }

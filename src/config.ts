@@ -69,6 +69,23 @@ export const options = {
     'TIDEMARK_REDIS_URL',
     "Users' state in Redis or Valkey, from 7.0, beside truth in MySQL: redis://[user:password@]host[:port][/db], redis+sentinel://host[:port],…/master-name, or redis+cluster://host[:port],…; rediss for TLS. Not set: in memory, for one server alone.",
   ),
+  streamPrefix: text(
+    'TIDEMARK_STREAM_PREFIX',
+    '',
+    'Also read events from the Redis streams <prefix>:{0}, <prefix>:{1}, … (docs/STREAM.md); letters, digits, and . : _ -. Not set: no streams.',
+  ),
+  streamPartitions: integer(
+    'TIDEMARK_STREAM_PARTITIONS',
+    16,
+    1,
+    256,
+    'streams',
+    'How many streams there are. The same for all nodes and producers.',
+  ),
+  streamUrl: secret(
+    'TIDEMARK_STREAM_URL',
+    'Redis that holds the streams, if it is another than TIDEMARK_REDIS_URL; it must keep what it is given.',
+  ),
   groupThreshold: integer(
     'TIDEMARK_GROUP_THRESHOLD',
     limits.groupThresholdDefault,
@@ -213,6 +230,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const KEY_BYTES_MIN = 32;
 /** More letters than these apart, a name is another name and not a misspelt one. */
 const LIKENESS_LETTERS_MAX = 4;
+/** Without braces, which would decide where the streams of a Cluster lie; short, since it is part of an event_id. */
+const STREAM_PREFIX = /^[\w.:-]{1,64}$/;
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
 
 export function readConfig(environment: Environment = process.env): Config {
@@ -263,6 +282,7 @@ function contradictions(config: Config): string[] {
     faults.push(`${options.mysqlUrl.env} must be like mysql://user:password@host:3306/database`);
   }
   if (config.redisUrl !== null) faults.push(...faultsOfRedis(config.redisUrl, config.mysqlUrl));
+  faults.push(...faultsOfStreams(config));
   return faults;
 }
 
@@ -270,12 +290,28 @@ function contradictions(config: Config): string[] {
 function faultsOfRedis(redisUrl: string, mysqlUrl: string | null): string[] {
   const { env } = options.redisUrl;
   const faults = mysqlUrl === null ? [`${env} is set without ${options.mysqlUrl.env}; they go together`] : [];
-  try {
-    parseRedisUrl(redisUrl);
-  } catch (error) {
-    faults.push(`${env} has ${(error as Error).message}`);
+  return [...faults, ...faultsOfRedisUrl(env, redisUrl)];
+}
+
+function faultsOfStreams({ streamPrefix, streamUrl, redisUrl }: Config): string[] {
+  const faults = streamUrl === null ? [] : faultsOfRedisUrl(options.streamUrl.env, streamUrl);
+  if (streamPrefix === '') return faults;
+  if (!STREAM_PREFIX.test(streamPrefix)) {
+    faults.push(`${options.streamPrefix.env} must be up to 64 letters, digits, and . : _ -`);
+  }
+  if (streamUrl === null && redisUrl === null) {
+    faults.push(`${options.streamPrefix.env} is set, but neither ${options.streamUrl.env} nor ${options.redisUrl.env}`);
   }
   return faults;
+}
+
+function faultsOfRedisUrl(env: string, url: string): string[] {
+  try {
+    parseRedisUrl(url);
+    return [];
+  } catch (error) {
+    return [`${env} has ${(error as Error).message}`];
+  }
 }
 
 function isDatabaseUrl(given: string): boolean {

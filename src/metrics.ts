@@ -44,6 +44,14 @@ export interface Metrics {
   /** Rows of the outbox that were fanned out again. */
   relayed(rows: number): void;
 
+  // Streams
+  /** Entries of a stream that are not done; null: this node does not read it any more. */
+  streamWaiting(partition: number, entries: number | null): void;
+  streamRedelivered(entries: number): void;
+  streamDeadLettered(code: string): void;
+  /** A reader gave its stream back, since a store was away. */
+  streamPaused(): void;
+
   // Truth
   /** A transaction or read that ran again: others were in the way (`contended`), or the connection failed (`away`). */
   truthRetried(reason: 'contended' | 'away'): void;
@@ -106,6 +114,10 @@ export const metricDefinitions = {
     'Rows of the outbox that were fanned out again, since somebody did not end it in time.',
   ),
   event_ids_trimmed_total: counter('Event ids forgotten after their retention.'),
+  stream_waiting_entries: gauge('Entries not yet done of each stream that this node reads.', 'stream'),
+  stream_redelivered_total: counter('Entries delivered again: a reader had left them, or they had been refused.'),
+  stream_dead_letters_total: counter('Entries refused for good, by the error code of the last time.', 'code'),
+  stream_pauses_total: counter('Times that a stream was given back because a store was away.'),
   truth_retries_total: counter(
     'Transactions and reads of truth that ran again: after a deadlock or lock wait (contended), or on another connection (away).',
     'reason',
@@ -164,6 +176,13 @@ export function createMetrics(): MetricsRegistry {
     faulted: (kind) => m.faults_total.inc({ kind }),
     relayed: (rows) => m.outbox_relayed_total.inc(rows),
     eventIdsTrimmed: (count) => m.event_ids_trimmed_total.inc(count),
+    streamWaiting(partition, entries) {
+      if (entries === null) m.stream_waiting_entries.remove({ stream: String(partition) });
+      else m.stream_waiting_entries.set({ stream: String(partition) }, entries);
+    },
+    streamRedelivered: (entries) => m.stream_redelivered_total.inc(entries),
+    streamDeadLettered: (code) => m.stream_dead_letters_total.inc({ code }),
+    streamPaused: () => m.stream_pauses_total.inc(),
     truthRetried: (reason) => m.truth_retries_total.inc({ reason }),
 
     requestAnswered(route, method, status, seconds) {
@@ -200,6 +219,10 @@ export const noMetrics: Metrics = {
   faulted: nothing,
   eventIdsTrimmed: nothing,
   relayed: nothing,
+  streamWaiting: nothing,
+  streamRedelivered: nothing,
+  streamDeadLettered: nothing,
+  streamPaused: nothing,
   truthRetried: nothing,
   requestAnswered: nothing,
   requestsInFlight: nothing,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Metrics } from './metrics.ts';
-import type { Clock, EpochSource, Random, StateStore, Truth, Wakeup } from './ports.ts';
+import type { Clock, EpochSource, Leases, Random, StateStore, Truth, Wakeup } from './ports.ts';
 import { createMemoryEpochs } from './state/memory-epochs.ts';
 import { createMemoryState } from './state/memory.ts';
 import { createMemoryWakeup } from './state/memory-wakeup.ts';
@@ -15,6 +15,7 @@ export interface Stores {
   readonly state: StateStore;
   readonly epochs: EpochSource;
   readonly wakeup: Wakeup;
+  readonly leases: Leases;
   readonly close: () => Promise<void>;
 }
 
@@ -37,12 +38,10 @@ export async function openStores(config: Config, deps: StoresDeps): Promise<Stor
   const { clock, random, metrics } = deps;
   const wakeup = deps.wakeup ?? createMemoryWakeup();
   const state = deps.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax });
-  const truth =
-    deps.truth ??
-    (mysqlUrl === null
-      ? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') })
-      : await openMysqlTruth({ url: mysqlUrl, clock, random, metrics }));
-  return closing({ truth, state, epochs: createMemoryEpochs({ random }), wakeup });
+  const mysql =
+    mysqlUrl === null || deps.truth ? null : await openMysqlTruth({ url: mysqlUrl, clock, random, metrics });
+  const truth = deps.truth ?? mysql ?? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') });
+  return closing({ truth, state, epochs: createMemoryEpochs({ random }), wakeup, leases: mysql?.leases ?? alone });
 }
 
 /** Stores that any number of nodes share; the fences and epochs of the state are kept in truth. */
@@ -63,12 +62,16 @@ async function openShared(config: Config, mysqlUrl: string, redisUrl: string, de
       state: deps.state ?? state,
       epochs: truth.epochs,
       wakeup: deps.wakeup ?? wakeup,
+      leases: truth.leases,
     });
   } catch (error) {
     await truth.close();
     throw error;
   }
 }
+
+/** Of a store that one process holds. */
+const alone: Leases = { hold: async () => true };
 
 /** What only hints goes first, truth last. */
 function closing(stores: Omit<Stores, 'close'>): Stores {

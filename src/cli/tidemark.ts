@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import { callServer, listed } from './server-call.ts';
 import { settingsTable } from './settings-table.ts';
@@ -51,6 +51,7 @@ program
   .description('compare the state of users with truth on the running server')
   .option('-u, --user <id...>', 'only these users')
   .option('--repair', 'put right what is wrong', false)
+  .addOption(new Option('--dry-run', 'only compare, which is what it does without --repair').conflicts('repair'))
   .action(async ({ user, repair }: { user?: string[]; repair: boolean }) => {
     print(listed(await callServer(readConfig(), 'POST', '/v1/reconcile', { users: user, repair })));
   });

@@ -1,9 +1,11 @@
 import type { Metrics } from '../metrics.ts';
-import type { Clock, Truth } from '../ports.ts';
+import type { Clock, Leases, Truth } from '../ports.ts';
+import { onOneNode } from './on-one-node.ts';
 import { type Job, schedule } from './schedule.ts';
 
 export interface TrimEventsOptions {
   readonly truth: Pick<Truth, 'trimEvents'>;
+  readonly leases: Leases;
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** How long an event_id is remembered, from its acceptance. */
@@ -17,7 +19,8 @@ const BATCH_EVENTS = 1000;
 const BATCHES_MAX = 20;
 
 /** Forgets event ids that are older than any retry; without it they would be the only facts that grow for ever unread. */
-export function createTrimEventsJob({ truth, clock, metrics, retentionMs, onError }: TrimEventsOptions): Job {
+export function createTrimEventsJob(options: TrimEventsOptions): Job {
+  const { truth, leases, clock, metrics, retentionMs, onError } = options;
   const run = async (): Promise<void> => {
     const acceptedBeforeMs = clock.nowMs() - retentionMs;
     for (let batch = 0; batch < BATCHES_MAX; batch++) {
@@ -26,5 +29,5 @@ export function createTrimEventsJob({ truth, clock, metrics, retentionMs, onErro
       if (trimmed < BATCH_EVENTS) return;
     }
   };
-  return schedule({ clock, intervalMs: INTERVAL_MS, run, onError });
+  return schedule({ clock, intervalMs: INTERVAL_MS, run: onOneNode(leases, run), onError });
 }

@@ -10,6 +10,9 @@ const onError = (error: unknown): never => {
   throw error;
 };
 
+/** A node by itself. */
+const alone = { hold: async () => true };
+
 describe('schedule', () => {
   test('runs an interval after the start, and an interval after the end of each run', async () => {
     const clock = createHandClock();
@@ -76,7 +79,7 @@ describe('jobs', () => {
       },
     };
     const log = createLog('silent');
-    const job = createReconcileJob({ reconcile, clock, log, intervalMs: 1000, usersMax: 200, onError });
+    const job = createReconcileJob({ reconcile, leases: alone, clock, log, intervalMs: 1000, usersMax: 200, onError });
     job.start();
     await clock.pass(4000);
     await job.stop();
@@ -100,7 +103,7 @@ describe('jobs', () => {
         return trimmed;
       },
     };
-    const job = createTrimEventsJob({ truth, clock, metrics: noMetrics, retentionMs: 5000, onError });
+    const job = createTrimEventsJob({ truth, leases: alone, clock, metrics: noMetrics, retentionMs: 5000, onError });
     job.start();
     await clock.pass(60_000);
     expect(calls).toEqual([
@@ -112,5 +115,33 @@ describe('jobs', () => {
     await clock.pass(60_000);
     expect(calls).toHaveLength(3 + 20);
     await job.stop();
+  });
+
+  test('what concerns all data is done by the node that holds the lease, and goes over to another when that one is gone', async () => {
+    const clock = createHandClock();
+    let holder = '';
+    const runs: string[] = [];
+    const jobs = ['one', 'other'].map((node) => {
+      const leases = {
+        async hold() {
+          if (holder === '') holder = node;
+          return holder === node;
+        },
+      };
+      const step = async () => {
+        runs.push(node);
+        return { answer: { checked: 1, wrong: 0, repaired: 0 }, next: null };
+      };
+      const log = createLog('silent');
+      return createReconcileJob({ reconcile: { step }, leases, clock, log, intervalMs: 1000, usersMax: 200, onError });
+    });
+    for (const job of jobs) job.start();
+    await clock.pass(2000);
+    expect(runs).toEqual(['one', 'one']);
+    await jobs[0]?.stop();
+    holder = '';
+    await clock.pass(1000);
+    expect(runs).toEqual(['one', 'one', 'other']);
+    await jobs[1]?.stop();
   });
 });

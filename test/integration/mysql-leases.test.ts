@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { freshDatabase, openTruthAt } from '../support/mysql-database.ts';
+import { onEachServer } from '../support/mysql-servers.ts';
+
+await onEachServer((server) => {
+  test('a lease is one node’s, goes on while it is renewed, and over to another when it has run out', async () => {
+    const database = await freshDatabase(server);
+    const [one, other] = await Promise.all([openTruthAt(database.url), openTruthAt(database.url)]);
+    onTestFinished(async () => {
+      await Promise.all([one.close(), other.close()]);
+      await database.drop();
+    });
+    const first = await Promise.all([one.leases.hold('work', 60_000), other.leases.hold('work', 60_000)]);
+    expect(first.toSorted((a, b) => Number(a) - Number(b))).toEqual([false, true]);
+    const [holder, waiting] = first[0] ? [one, other] : [other, one];
+    expect(await waiting.leases.hold('other work', 60_000)).toBe(true);
+    expect(await holder.leases.hold('other work', 60_000)).toBe(false);
+    expect(await holder.leases.hold('work', 60_000)).toBe(true);
+    expect(await waiting.leases.hold('work', 60_000)).toBe(false);
+    // The holder says how long from now on, also where it was longer before.
+    expect(await holder.leases.hold('work', 1)).toBe(true);
+    await expect.poll(() => waiting.leases.hold('work', 60_000)).toBe(true);
+    expect(await holder.leases.hold('work', 60_000)).toBe(false);
+  });
+});

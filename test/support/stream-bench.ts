@@ -1,0 +1,74 @@
+import { crc32 } from 'node:zlib';
+import { onTestFinished } from 'vitest';
+import type { EventResult } from '../../protocol/index.ts';
+import { noMetrics } from '../../src/metrics.ts';
+import { createStreamConsumer, type StreamConsumerOptions } from '../../src/stream/stream-consumer.ts';
+import { systemClock, systemRandom } from '../../src/system.ts';
+import { freshName } from './fresh-name.ts';
+import type { RedisServer } from './redis.ts';
+
+/** The streams of one test on a server that tests share, and readers of them. */
+export interface StreamBench {
+  readonly prefix: string;
+  readonly partitions: number;
+  /** The stream of a conversation, as docs/STREAM.md says. */
+  streamOf(conv: string): string;
+  /** To the stream of its conversation; answers the id of the entry. */
+  add(event: { conv: string } & Record<string, unknown>): Promise<string>;
+  /** Any entry, in the stream of this conversation. */
+  addRaw(conv: string, ...fields: (string | Buffer)[]): Promise<string>;
+  /** Entries that are not done, of all streams. */
+  waiting(): Promise<number>;
+  /** The dead letters, each with its fields by name. */
+  dead(): Promise<Record<string, string>[]>;
+  /** Started, and stopped when the test ends. */
+  consume(
+    post: (values: readonly unknown[]) => Promise<EventResult[]>,
+    options?: Partial<StreamConsumerOptions>,
+  ): { stop(): Promise<void>; readonly errors: unknown[] };
+}
+
+export function openStreamBench({ admin, url }: RedisServer, partitions = 4): StreamBench {
+  const prefix = freshName('stream');
+  const streamOf = (conv: string): string => `${prefix}:{${crc32(conv) % partitions}}`;
+  const bench: StreamBench = {
+    prefix,
+    partitions,
+    streamOf,
+    add: (event) => bench.addRaw(event.conv, 'event', JSON.stringify(event)),
+    addRaw: async (conv, ...fields) => String(await admin.call('XADD', streamOf(conv), '*', ...fields)),
+    async waiting() {
+      const streams = Array.from({ length: partitions }, (_, n) => `${prefix}:{${n}}`);
+      const lengths = await Promise.all(streams.map((stream) => admin.xlen(stream)));
+      return lengths.reduce((sum, length) => sum + length, 0);
+    },
+    async dead() {
+      const entries = await admin.xrange(`${prefix}:dead`, '-', '+');
+      return entries.map(([, fields]) =>
+        Object.fromEntries(fields.flatMap((name, i) => (i % 2 === 0 ? [[name, fields[i + 1] ?? '']] : []))),
+      );
+    },
+    consume(post, options = {}) {
+      const errors: unknown[] = [];
+      const consumer = createStreamConsumer({
+        url,
+        prefix,
+        partitions,
+        post: { post: (values) => post(values) },
+        ready: () => Promise.resolve(),
+        clock: systemClock,
+        random: systemRandom,
+        metrics: noMetrics,
+        onError: (error) => void errors.push(error),
+        leaseMs: 1000,
+        refusedRetryMs: 5,
+        pauseMaxMs: 50,
+        ...options,
+      });
+      consumer.start();
+      onTestFinished(() => consumer.stop());
+      return { stop: () => consumer.stop(), errors };
+    },
+  };
+  return bench;
+}
