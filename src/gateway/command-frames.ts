@@ -21,11 +21,16 @@ export function carryOut(commands: Services['commands'], user: string, frame: Co
   }
 }
 
-/** A fault of the server keeps its details to the log. */
 export function errorFrame(error: unknown, id?: number): ErrorFrame {
-  const message = error instanceof UserFault || error instanceof Unavailable ? error.message : 'a fault of the server';
-  const frame: ErrorFrame = { t: 'error', code: codeOf(error), message };
+  const frame: ErrorFrame = { t: 'error', code: codeOf(error), message: toldToDevice(error) };
   if (id !== undefined) frame.id = id;
   if (error instanceof Unavailable) frame.retry_ms = error.retryMs;
   return frame;
+}
+
+/** What ails the server, or the stores behind it, keeps its details to the log: files and hosts are none of a device's business. */
+function toldToDevice(error: unknown): string {
+  if (error instanceof UserFault) return error.message;
+  if (!(error instanceof Unavailable)) return 'a fault of the server';
+  return error.code === 'rate_limited' ? error.message : 'not possible at the moment';
 }

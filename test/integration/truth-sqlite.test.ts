@@ -152,7 +152,10 @@ describe('failures on the way', () => {
     };
 
     writer.exec('PRAGMA max_page_count = 30');
-    await expect(store(truth, writes)).rejects.toThrow(Unavailable);
+    const error = await store(truth, writes).catch((caught: unknown) => caught as Unavailable);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect((error as Unavailable).message).toBe('truth cannot grow: the disk is full');
+    expect(((error as Unavailable).cause as Error).message).toContain(file);
     expect((await truth.revsOf(['conv'])).size).toBe(0);
     writer.exec('PRAGMA max_page_count = 100000');
     await store(truth, writes);

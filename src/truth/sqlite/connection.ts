@@ -141,7 +141,11 @@ function translated(file: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error;
   const code = error.errcode & 0xff;
   const away = AWAY.get(code);
-  if (away !== undefined) return new Unavailable(`${file} ${away}`, RETRY_MS, 'unavailable', { cause: error });
+  if (away !== undefined) {
+    // Callers are told what it is; where the file lies is for the log.
+    const cause = new Error(`${file}: ${error.message}`, { cause: error });
+    return new Unavailable(`truth ${away}`, RETRY_MS, 'unavailable', { cause });
+  }
   if (DAMAGED.has(code)) {
     return new TruthFileError(
       'damaged',
