@@ -191,6 +191,8 @@ describe('failures on the way', () => {
     // Nobody knows what the disk holds: nothing is answered any more.
     await expect(post('after')).rejects.toThrow(Unavailable);
     expect(flushes).toHaveLength(3);
+    // Whoever asks whether it is ready is told, or nobody would know that it has to be started again.
+    await expect(truth.ping()).rejects.toThrow('has to be opened again');
   });
 
   test('a transaction inside a transaction is refused, since it would wait for itself', async () => {

@@ -55,6 +55,8 @@ export class SqliteTruth implements Truth {
   /** The transaction that the running code belongs to, across awaits. */
   readonly #enclosing = new AsyncLocalStorage<Transaction>();
   #closing: Promise<void> | null = null;
+  /** Set for good once the disk has not taken what was committed (see LogSync). */
+  #lost: Unavailable | null = null;
 
   constructor({ writer, reader, flush, release }: SqliteTruthParts) {
     this.#writer = writer;
@@ -131,6 +133,8 @@ export class SqliteTruth implements Truth {
   }
 
   async ping(): Promise<void> {
+    // It goes on answering reads, but nothing can be written any more: whoever looks has to know that it must be started again.
+    if (this.#lost !== null) throw this.#lost;
     this.#read((db) => db.get(REV, ''));
   }
 
@@ -163,7 +167,8 @@ export class SqliteTruth implements Truth {
     });
     await flushed.catch((error: unknown) => {
       const message = 'the disk did not take what was committed; truth has to be opened again';
-      throw new Unavailable(message, AWAY_RETRY_MS, 'unavailable', { cause: error });
+      this.#lost ??= new Unavailable(message, AWAY_RETRY_MS, 'unavailable', { cause: error });
+      throw this.#lost;
     });
     return answer;
   }
