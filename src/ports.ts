@@ -119,6 +119,12 @@ export interface FenceStore {
   raise(partition: number, expected: Fence | null, next: Fence): Promise<boolean>;
 }
 
+/** Of many nodes one at a time does certain work. A hint: who stalls may work on beside the next one, so the work must stand that. */
+export interface Leases {
+  /** Whether this node is the one, for so long from now on; held already, it goes on from now. */
+  hold(name: string, forMs: number): Promise<boolean>;
+}
+
 // ---------------------------------------------------------------------------------------------------------------- state
 
 export type StateAnswer =

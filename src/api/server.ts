@@ -123,7 +123,7 @@ export function createApi(deps: ApiDeps): RequestListener {
   const routes: Route[] = [
     ...eventRoutes(services, bodyOf),
     ...unreadRoutes(services, bodyOf),
-    ...commandRoutes(services, bodyOf),
+    ...commandRoutes({ ...services, clock }, bodyOf),
     ...careRoutes({ ...services, disconnect: deps.disconnect }, bodyOf),
     ...syncRoutes({
       ...services,

@@ -95,7 +95,7 @@ export class StreamReader {
     if (places.isAboveShare) await this.#giveBack();
     const held = this.#held ?? this.#begin();
     if (held === null) return this.#lookMs();
-    const taken = await held.take(this.#refusals.due(clock.nowMs()));
+    const taken = await held.take(this.#refusals.due(clock.steadyMs()));
     if (taken === null) {
       this.#lose();
       return this.#lookMs();
@@ -131,7 +131,8 @@ export class StreamReader {
       if (counts === null) return false;
       this.#refusals.forget(done);
       const dead = refused.filter(([entry], i) => entry.isGone || (counts[i] ?? 0) >= DELIVERIES_MAX);
-      for (const [i, [{ id }]] of refused.entries()) this.#refusals.add(id, counts[i] ?? 0, this.#deps.clock.nowMs());
+      for (const [i, [{ id }]] of refused.entries())
+        this.#refusals.add(id, counts[i] ?? 0, this.#deps.clock.steadyMs());
       return await this.#bury(held, dead);
     } finally {
       stopRenewing();

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createMemoryState } from '../../src/state/memory.ts';
+import { systemClock } from '../../src/system.ts';
+import { LossyState } from '../support/lossy-state.ts';
 import { type RunningApp, startApp } from '../support/running-app.ts';
 
 let running: RunningApp;
@@ -128,5 +131,32 @@ describe('commands over HTTP', () => {
       total: 4,
     });
     expect(await done('DELETE', atConversation(c2))).toMatchObject({ items: [{ conv: c2 }], total: 1 });
+  });
+});
+
+describe('a state that does not answer', () => {
+  test('[DT8][AK4] the caller is told to come back; what it asked for is durable, and asked again it is answered', async () => {
+    const state = new LossyState(createMemoryState({ clock: systemClock }));
+    const slow = await startApp({}, { state });
+    const events = [1, 2, 3].map((n) => ({ type: 'message.created', conv: 'c', message_id: `m${n}`, sender: 'bob' }));
+    await slow.post({ type: 'conversation.created', conv: 'c', members: ['ann', 'bob'] }, ...events);
+    state.away = true;
+    const asked: [string, string, unknown][] = [
+      ['POST', '/v1/users/ann/read', { items: [{ conv: 'c', seq: 2 }] }],
+      ['PUT', '/v1/users/ann/conversations/c/prefs', { muted: true }],
+      ['POST', '/v1/users/bob/conversations/c/mark', {}],
+      ['POST', '/v1/users/ann/read_all', {}],
+    ];
+    const answers = await Promise.all(asked.map(([method, path, body]) => slow.call(method, path, body)));
+    for (const { status, body } of answers) {
+      expect(status).toBe(503);
+      expect(body).toMatchObject({ error: { code: 'unavailable', retry_ms: expect.any(Number) as number } });
+    }
+    expect(await slow.app.services.explain.explain('ann', 'c')).toMatchObject({ floor: 2 });
+    state.away = false;
+    for (const [method, path, body] of asked) expect((await slow.call(method, path, body)).status).toBe(200);
+    const { body } = await slow.call('GET', '/v1/users/ann/unread');
+    expect(body).toMatchObject({ total: 0, rows: [{ conv: 'c', unread: 0, read_seq: 3, muted: true }] });
+    await slow.stop();
   });
 });
