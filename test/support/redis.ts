@@ -37,6 +37,8 @@ export async function startRedis(options: readonly string[] = []): Promise<Redis
   const log = join(folder, 'log');
   const port = Number(await freePort());
   const standard = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
+  // A replica is served when it asks, not after the seconds in which others might come.
+  standard.push('--repl-diskless-sync-delay', '0');
   let child: ChildProcess | null = null;
 
   async function start(): Promise<void> {

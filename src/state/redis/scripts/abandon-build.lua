@@ -14,5 +14,6 @@ local fence, token = tonumber(ARGV[1]), ARGV[2]
 if is_fenced(partition, fence) then return false end
 
 local meta = unpack_meta(call('HGET', user, ''), fence)
+if higher then return refuse(partition) end
 if not meta or meta[KIND] ~= BUILDING or meta[TOKEN] ~= token then return 0 end
 return call('DEL', user)

@@ -125,6 +125,7 @@ for i = 2, #ARGV, 2 do
     local user = KEYS[number]
     local values = get_fields(user, set.fields)
     if not conv or not answer_usual(user, conv, values, part, out) then answer(user, set, values, out) end
+    if higher then return refuse(partition) end
   end
 end
 return concat(out)

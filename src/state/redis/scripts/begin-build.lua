@@ -16,6 +16,7 @@ if is_fenced(partition, fence) then return false end
 local time = call('TIME')
 local now_ms = time[1] * 1000 + floor(time[2] / 1000)
 local meta = unpack_meta(call('HGET', user, ''), fence)
+if higher then return refuse(partition) end
 if meta and meta[KIND] == BUILDING and meta[TOKEN] ~= token and now_ms - meta[STARTED_MS] < takeOverAfterMs then return 0 end
 call('DEL', user)
 call('HSET', user, '', pack_bytes(NUMBERS[BUILDING], BUILDING, fence, now_ms) .. token)

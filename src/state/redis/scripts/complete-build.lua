@@ -15,6 +15,7 @@ local fence, token, ttlSeconds = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 if is_fenced(partition, fence) then return false end
 
 local meta = unpack_meta(call('HGET', user, ''), fence)
+if higher then return refuse(partition) end
 if not meta or meta[KIND] ~= BUILDING or meta[TOKEN] ~= token then return 0 end
 local dirty = {}
 for _, name in ipairs(call('HKEYS', user)) do

@@ -22,6 +22,7 @@ if is_fenced(partition, fence) then return false end
 
 local bytes = call('HGET', user, '')
 local meta = unpack_meta(bytes, fence)
+if higher then return refuse(partition) end
 if not meta or meta[KIND] == BUILDING then return '' end
 if call('TTL', user) < renewBelowSeconds then call('EXPIRE', user, ttlSeconds) end
 if node ~= '' and register_node(meta, node, minute, nodeMinutes) then

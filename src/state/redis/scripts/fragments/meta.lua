@@ -29,7 +29,8 @@ local function unpack_meta(bytes, fence)
   if not bytes then return nil end
   local kind = byte(bytes)
   local meta = { unpack_bytes(meta_format(kind, #bytes - NUMBERS_BYTES[kind]), bytes) }
-  if meta[FENCE] < fence or (kind ~= BUILDING and meta[SYNC_VERSION] == U32) then return nil end
+  if meta[FENCE] > fence then higher = meta[FENCE] end
+  if meta[FENCE] ~= fence or (kind ~= BUILDING and meta[SYNC_VERSION] == U32) then return nil end
   return meta
 end
 

@@ -23,7 +23,7 @@ local function take_usual(meta_bytes, row_bytes, conv, part, fence)
   local meta = meta_format(LIVE, #meta_bytes - NUMBERS_BYTES[LIVE])
   local _, key_fence, version, tombstone_floor, tombstones, total, badge, mentions_total, digest_sum, tail =
     unpack_bytes(meta, meta_bytes)
-  if key_fence < fence or version == U32 or total + badge + mentions_total > U32 - U24 then return nil end
+  if key_fence ~= fence or version == U32 or total + badge + mentions_total > U32 - U24 then return nil end
   unread, mentions, others, version = unread + more_unread, mentions + more_mentions, others + more_unread, version + 1
   if unread > U24 or others > U24 or mentions > U16 then return nil end
   local text = format('%d|%d|%d|%d', unread, mentions, read_epoch, read_seq) .. marks[low] .. conv
