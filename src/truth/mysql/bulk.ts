@@ -73,13 +73,13 @@ export function insert(table: string, columns: readonly string[], values = place
 }
 
 /** Insert or replace by key; the first `keyLength` columns are the key. `VALUES(column)` is understood by MySQL and MariaDB alike. */
-export function upsert(table: string, keyLength: number, columns: readonly string[]): Bulk {
+export function upsert(table: string, keyLength: number, columns: readonly string[], rowsMax = ROWS_MAX): Bulk {
   const changes = columns.slice(keyLength).map((column) => `${column} = VALUES(${column})`);
   const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES`;
   return new Bulk(
     placeholders(columns.length),
     (rows) => `${text} ${rows} ON DUPLICATE KEY UPDATE ${changes.join(', ')}`,
-    { inserts: true },
+    { inserts: true, rowsMax },
   );
 }
 

@@ -22,7 +22,7 @@ export interface MysqlTruthOptions {
 
 const WRITERS_MAX = 8;
 /** A server that starts together with its nodes may take so long to answer. */
-const START_MS = 60_000;
+const START_MS = 30_000;
 const START_RETRY_MS = 500;
 const ENDLESS: Turn = { signal: new AbortController().signal, answered: () => {} };
 /** Less than the patience of a caller; who gives up loses its place in the queue. */

@@ -8,7 +8,7 @@ const DEADLINE_MS = 2_500;
 /** A server that has no place for a connection will not have one the next moment either. */
 const AWAY_MS = 1_000;
 /** Work that goes on is not broken off: a conversation of 10,000 members takes its time. But not for ever. */
-const WORK_MS = 30_000;
+const WORK_MS = 60_000;
 /** What is answered so fast is going on. */
 const QUICK_MS = 500;
 const BACKOFF_FIRST_MS = 5;

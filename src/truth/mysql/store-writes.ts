@@ -27,7 +27,9 @@ const CONVERSATIONS = upsert('conversations', 1, CONVERSATION_COLUMNS);
 const NEW_MESSAGES = insert('messages', MESSAGE_COLUMNS);
 const MEMBERSHIPS = upsert('memberships', 2, MEMBERSHIP_COLUMNS);
 const ADJUSTMENTS = upsert('adjustments', 2, ADJUSTMENT_COLUMNS);
-const PARKED = upsert('parked', 2, PARKED_COLUMNS);
+/** One may name 10,000 users, and what is sent at once has a limit (max_allowed_packet). */
+const PARKED_AT_ONCE = 2;
+const PARKED = upsert('parked', 2, PARKED_COLUMNS, PARKED_AT_ONCE);
 const UNPARKED = remove('parked', 'PRIMARY', ['conv', 'message_id']);
 const EVENTS = upsert('events', 1, EVENT_COLUMNS);
 const OUTBOX = insert('outbox', ['conv', 'user', 'created_at', 'touched_at'], `(?, ?, ${NOW_MS}, ${NOW_MS})`);
