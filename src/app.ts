@@ -106,6 +106,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   const http = createHttpServer(overrides.front?.({ services, tokens, api }) ?? api, clock);
   const gateway = createGateway({
     services,
+    wakeup: stores.wakeup,
     verifyToken: (text) => tokens.verify(text),
     codecs: [jsonCodec, msgpackCodec],
     clock,

@@ -200,11 +200,26 @@ export interface LargeNotice {
   readonly newcomers: readonly string[];
 }
 
+/** A connection of a device, in the order in which they were made known. */
+export interface OpenedConnection {
+  readonly user: string;
+  readonly device: string;
+  /** Unlike that of any other. */
+  readonly conn: string;
+  /** CONTRACT §6; null: its client does not count. */
+  readonly attempt: number | null;
+}
+
 export interface WakeupListener {
   changes(changes: readonly Change[]): void;
   large(notices: readonly LargeNotice[]): void;
   /** Close the sockets of a user (or of one device) with 4402. */
   disconnect(user: string, device: string | null): void;
+  /**
+   * All nodes hear of these in one order, whoever opened one included: so of two nodes that each hold a connection of a device both
+   * find the same one to be the older.
+   */
+  opened?(connections: readonly OpenedConnection[]): void;
   /** Whether it cares for changes of the user now; without it: for those of anybody. */
   holds?(user: string): boolean;
 }
@@ -214,6 +229,7 @@ export interface Wakeup {
   publishChanges(changes: readonly Change[]): Promise<void>;
   publishLarge(notices: readonly LargeNotice[]): Promise<void>;
   publishDisconnect(user: string, device: string | null): Promise<void>;
+  publishOpened(connections: readonly OpenedConnection[]): Promise<void>;
   subscribe(listener: WakeupListener): void;
   close(): Promise<void>;
 }

@@ -36,6 +36,7 @@ const log = createLog('warn');
 const tokens = await createUserTokens({ secrets: ['s'.repeat(32)], audience: '', issuer: '', clock: systemClock });
 const gateway = createGateway({
   services,
+  wakeup,
   verifyToken: (text) => tokens.verify(text),
   codecs: [jsonCodec, msgpackCodec],
   clock: systemClock,

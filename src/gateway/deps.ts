@@ -1,7 +1,7 @@
 import type { Codec } from '../../protocol/index.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Clock, Random } from '../ports.ts';
+import type { Clock, Random, Wakeup } from '../ports.ts';
 import type { Services } from '../services/services.ts';
 import type { UserTokens } from '../user-tokens.ts';
 
@@ -42,6 +42,7 @@ export const defaultGatewaySettings: GatewaySettings = {
 
 export interface GatewayDeps {
   readonly services: Pick<Services, 'commands' | 'sync' | 'fanOut'>;
+  readonly wakeup: Pick<Wakeup, 'publishOpened'>;
   verifyToken: UserTokens['verify'];
   readonly codecs: readonly Codec[];
   readonly clock: Clock;

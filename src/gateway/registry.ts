@@ -1,9 +1,15 @@
 import { limits } from '../../protocol/index.ts';
-import type { Change, LargeNotice, WakeupListener } from '../ports.ts';
+import type { Change, LargeNotice, OpenedConnection, WakeupListener } from '../ports.ts';
+import type { Announcements } from './announcements.ts';
 import { LargeConversations } from './large-conversations.ts';
 import type { LargeDeps } from './large-conversations.ts';
 import { PushedChange } from './pushed-change.ts';
 import type { Session } from './session.ts';
+
+export interface RegistryDeps extends LargeDeps {
+  readonly announcements: Announcements;
+  readonly sessionsPerUserMax: number;
+}
 
 const NOBODY: readonly Session[] = [];
 
@@ -16,23 +22,26 @@ export class Registry implements WakeupListener {
   /** The lists are values: whoever walks one is not disturbed by sessions that come and go meanwhile. Oldest first. */
   readonly #users = new Map<string, readonly Session[]>();
   readonly #sessionsPerUserMax: number;
+  readonly #announcements: Announcements;
 
-  constructor(deps: LargeDeps & { readonly sessionsPerUserMax: number }) {
+  constructor(deps: RegistryDeps) {
+    this.#announcements = deps.announcements;
     this.#sessionsPerUserMax = deps.sessionsPerUserMax;
     this.#large = new LargeConversations(deps, (user) => this.#users.has(user));
   }
 
   /**
-   * One session a device: the newer one replaces the older one, and `attempt` says which is newer where both have it. Above the limit of
+   * One session a device, on all nodes: the newer one replaces the older one, and `attempt` says which is newer where both have it. Above the limit of
    * the user the oldest session makes room. Answers whether the session is in.
    */
   enter(session: Session): boolean {
     const held = this.sessionsOf(session.user);
     const sameDevice = held.find(({ device }) => device === session.device);
-    if (sameDevice !== undefined && isOlder(session, sameDevice)) return false;
+    if (sameDevice !== undefined && isOlder(session.attempt, sameDevice.attempt)) return false;
     if (sameDevice !== undefined) sameDevice.close(4404);
     else if (held.length >= this.#sessionsPerUserMax) held[0]?.close(4103, limits.retryMsMax);
     this.#users.set(session.user, [...this.sessionsOf(session.user), session]);
+    this.#announcements.add(session);
     return true;
   }
 
@@ -86,6 +95,21 @@ export class Registry implements WakeupListener {
     this.#large.notices(notices);
   }
 
+  /**
+   * What other nodes opened replaces what is here. One that was heard of before ours is older, one with a lower attempt too: that one is
+   * told of ours again, since its own node may not have known of ours when it heard of it.
+   */
+  opened(connections: readonly OpenedConnection[]): void {
+    for (const { user, device, conn, attempt } of connections) {
+      const session = this.sessionsOf(user).find((one) => one.device === device);
+      if (session === undefined) continue;
+      if (session.conn === conn) session.isAnnounced = true;
+      else if (!session.isAnnounced) continue;
+      else if (isOlder(attempt ?? undefined, session.attempt)) this.#announcements.add(session);
+      else session.close(4404);
+    }
+  }
+
   disconnect(user: string, device: string | null): void {
     for (const session of this.sessionsOf(user)) {
       if (device === null || session.device === device) session.close(4402);
@@ -93,6 +117,6 @@ export class Registry implements WakeupListener {
   }
 }
 
-function isOlder(session: Session, than: Session): boolean {
-  return session.attempt !== undefined && than.attempt !== undefined && session.attempt < than.attempt;
+function isOlder(attempt: number | undefined, than: number | undefined): boolean {
+  return attempt !== undefined && than !== undefined && attempt < than;
 }

@@ -5,6 +5,7 @@ import { type ServerOptions, WebSocketServer } from 'ws';
 import { closeCodes, limits } from '../../protocol/index.ts';
 import type { CloseCode } from '../../protocol/index.ts';
 import type { WakeupListener } from '../ports.ts';
+import { Announcements } from './announcements.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import type { GatewayDeps } from './deps.ts';
 import { drain } from './drain.ts';
@@ -51,7 +52,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const codecs = new Map(deps.codecs.map((codec) => [codec.subprotocol as string, codec]));
   const turnMs = Math.min(TURN_MS_MAX, Math.min(settings.heartbeatMs, settings.helloTimeoutMs) / TURNS_PER_DEADLINE);
   const heartbeat = new Heartbeat(clock, turnMs);
-  const registry = new Registry({ fanOut: services.fanOut, log, sessionsPerUserMax: settings.connectionsPerUserMax });
+  const registry = new Registry({
+    fanOut: services.fanOut,
+    announcements: new Announcements(deps),
+    log,
+    sessionsPerUserMax: settings.connectionsPerUserMax,
+  });
   const watch = new StateWatch({ registry, sync: services.sync, clock, log, roundMs: settings.heartbeatMs });
   const connections = new ConnectionLimits(settings.connectionsMax, settings.connectionsPerAddressMax);
   const sessions = new Set<Session>();

@@ -64,6 +64,10 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   user = '';
   device = '';
   attempt: number | undefined = undefined;
+  /** Its name on all nodes. */
+  conn = '';
+  /** Whether this node has heard of it as all nodes do, so that whatever is heard after it is newer. */
+  isAnnounced = false;
   /** Of the peer, for the limits. */
   readonly address: string;
   readonly stream: NetStream;
@@ -142,6 +146,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     this.user = token.user;
     this.device = hello.device;
     this.attempt = hello.attempt;
+    this.conn = this.#deps.nextConn();
     this.#expiresAtMs = token.expiresAtMs;
     if (this.#socket.isOpen) {
       // [SY5] In the registry first, so that no change falls between the read of the state and the pushes.
@@ -250,7 +255,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   }
 
   announce({ kind, askedAtMs }: Question, { mode, reason, head, view }: Answer): ServerFrame | null {
-    const { registry, metrics, clock, settings, nextConn } = this.#deps;
+    const { registry, metrics, clock, settings } = this.#deps;
     registry.concerns(this.user, view.large, this.#largeMark);
     this.#largeMark = registry.largeMark;
     if (kind === 'repair' && mode !== 'snapshot') return null;
@@ -259,7 +264,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     const answer = answerFields({ mode, reason, head }, this.#expiresAtMs);
     if (kind !== 'hello') return { t: 'synced', ...answer };
     metrics.helloAnswered((clock.steadyMs() - askedAtMs) / 1000);
-    return { t: 'welcome', conn: nextConn(), user: this.user, ...answer, heartbeat_ms: settings.heartbeatMs };
+    return { t: 'welcome', conn: this.conn, user: this.user, ...answer, heartbeat_ms: settings.heartbeatMs };
   }
 
   failed({ kind }: Question, error: unknown): number {

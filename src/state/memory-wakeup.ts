@@ -13,6 +13,9 @@ export function createMemoryWakeup(): Wakeup {
     async publishDisconnect(user, device) {
       for (const listener of listeners) listener.disconnect(user, device);
     },
+    async publishOpened(connections) {
+      for (const listener of listeners) listener.opened?.(connections);
+    },
     subscribe(listener) {
       listeners.add(listener);
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Change, LargeNotice, Wakeup } from '../../src/ports.ts';
+import type { Change, LargeNotice, OpenedConnection, Wakeup } from '../../src/ports.ts';
 
 /** Two nodes on one medium; the same object where there is only one process. */
 export interface OpenWakeup {
@@ -27,13 +27,19 @@ function change(user: string, syncVersion: number): Change {
 }
 
 function recorder() {
-  const heard = { changes: [] as Change[], large: [] as LargeNotice[], disconnects: [] as [string, string | null][] };
+  const heard = {
+    changes: [] as Change[],
+    large: [] as LargeNotice[],
+    disconnects: [] as [string, string | null][],
+    opened: [] as OpenedConnection[],
+  };
   return {
     ...heard,
     listener: {
       changes: (changes: readonly Change[]) => heard.changes.push(...changes),
       large: (notices: readonly LargeNotice[]) => heard.large.push(...notices),
       disconnect: (user: string, device: string | null) => heard.disconnects.push([user, device]),
+      opened: (connections: readonly OpenedConnection[]) => heard.opened.push(...connections),
     },
   };
 }
@@ -91,6 +97,19 @@ export function wakeupContract(name: string, open: () => Promise<OpenWakeup>): v
           ['bob', null],
         ]);
       }
+    });
+
+    test('connections that open are heard by all nodes in one order, the one that opened them included', async () => {
+      const named = (conn: string, attempt: number | null) => ({ user: 'ann 会话', device: 'phone', conn, attempt });
+      for (let n = 0; n < 20; n++) {
+        await opened.sender.publishOpened([named(`a${n}`, null), named(`b${n}`, n)]);
+        await opened.receiver.publishOpened([named(`c${n}`, 2 ** 53 - 1)]);
+      }
+      for (const one of [here, there, second]) await arrived(one.opened, 60);
+      expect(here.opened).toHaveLength(60);
+      expect(here.opened).toContainEqual(named('b7', 7));
+      expect(there.opened).toEqual(here.opened);
+      expect(second.opened).toEqual(here.opened);
     });
 
     test('[SY9] nothing published is nothing heard', async () => {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { jsonCodec } from '../../protocol/index.ts';
 import { msgpackCodec } from '../../protocol/codec-msgpack.ts';
-import { defaultGatewaySettings, type GatewaySettings } from '../../src/gateway/deps.ts';
+import { defaultGatewaySettings, type GatewayDeps, type GatewaySettings } from '../../src/gateway/deps.ts';
 import { createGateway, type Gateway } from '../../src/gateway/server.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics, type MetricsRegistry } from '../../src/metrics.ts';
@@ -34,9 +34,16 @@ export interface GatewayBench {
   readonly say: (conv: string, sender: string, count: number, extra?: object) => Promise<void>;
   readonly token: (user: string, given?: { device?: string; ttlMs?: number; secret?: string }) => Promise<string>;
   /** A socket that has not said hello. */
-  readonly open: (handshake?: RawHandshake) => Promise<RawSocket>;
+  readonly open: (handshake?: RawHandshake, port?: number) => Promise<RawSocket>;
   /** A socket that was welcomed; `hello` overrides fields. */
-  readonly connect: (user: string, device: string, hello?: object) => Promise<{ socket: RawSocket; welcome: Frame }>;
+  readonly connect: (
+    user: string,
+    device: string,
+    hello?: object,
+    port?: number,
+  ) => Promise<{ socket: RawSocket; welcome: Frame }>;
+  /** A second gateway on the same services and the same wake-up; answers its port. */
+  readonly openAnother: () => Promise<number>;
 }
 
 /** While `isLosing`, nothing that is published arrives. */
@@ -51,6 +58,9 @@ export class LossyWakeup implements Wakeup {
     if (!this.isLosing) await this.#inner.publishLarge(notices);
   };
   publishDisconnect: Wakeup['publishDisconnect'] = (user, device) => this.#inner.publishDisconnect(user, device);
+  publishOpened: Wakeup['publishOpened'] = async (connections) => {
+    if (!this.isLosing) await this.#inner.publishOpened(connections);
+  };
   subscribe(listener: WakeupListener): void {
     this.#inner.subscribe(listener);
   }
@@ -96,8 +106,9 @@ export async function openGatewayBench(options: BenchOptions = {}): Promise<Gate
     },
   });
   const tokens = await createUserTokens({ secrets: [SECRET], audience: '', issuer: '', clock });
-  const gateway = createGateway({
+  const gatewayDeps: GatewayDeps = {
     services: options.tamper?.(services) ?? services,
+    wakeup,
     verifyToken: (text) => tokens.verify(text),
     codecs: [jsonCodec, msgpackCodec],
     clock,
@@ -105,17 +116,13 @@ export async function openGatewayBench(options: BenchOptions = {}): Promise<Gate
     metrics,
     log,
     settings: { ...defaultGatewaySettings, ...options.settings },
-  });
-  wakeup.subscribe(gateway.listener);
-  const server = createServer();
-  server.on('upgrade', (request, stream, head) => gateway.handleUpgrade(request, stream, head));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  };
+  const { gateway, port, close } = await openGateway(gatewayDeps, wakeup);
+  const others: (() => Promise<void>)[] = [];
   const sockets: RawSocket[] = [];
   onTestFinished(async () => {
     for (const socket of sockets) socket.cut();
-    gateway.close();
-    await new Promise((resolve) => server.close(resolve));
+    await Promise.all([close, ...others].map((end) => end()));
     await services.post.settled();
     await services.commands.flush();
     await truth.close();
@@ -149,17 +156,36 @@ export async function openGatewayBench(options: BenchOptions = {}): Promise<Gate
       const signer = await createUserTokens({ secrets: [secret], audience: '', issuer: '', clock });
       return signer.sign({ user, device: device ?? null, expiresAtMs: clock.nowMs() + ttlMs });
     },
-    async open(handshake) {
-      const socket = await openRaw(port, handshake);
+    async open(handshake, at = port) {
+      const socket = await openRaw(at, handshake);
       if ('status' in socket) throw new Error(`the handshake was refused: ${socket.headers}`);
       sockets.push(socket);
       return socket;
     },
-    async connect(user, device, hello = {}) {
-      const socket = await bench.open();
+    async connect(user, device, hello = {}, at = port) {
+      const socket = await bench.open(undefined, at);
       socket.send({ t: 'hello', token: await bench.token(user), device, cursor: null, ...hello });
       return { socket, welcome: await socket.next('welcome') };
     },
+    async openAnother() {
+      const another = await openGateway(gatewayDeps, wakeup);
+      others.push(another.close);
+      return another.port;
+    },
   };
   return bench;
+}
+
+async function openGateway(deps: GatewayDeps, wakeup: Wakeup) {
+  const gateway = createGateway(deps);
+  wakeup.subscribe(gateway.listener);
+  const server = createServer();
+  server.on('upgrade', (request, stream, head) => gateway.handleUpgrade(request, stream, head));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    gateway.close();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { gateway, port, close };
 }

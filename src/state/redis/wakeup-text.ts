@@ -1,10 +1,11 @@
 /** Wake-ups between nodes: positional JSON, with the id of the sender in front. */
 import type { Op, Row } from '../../../protocol/index.ts';
-import type { Change, LargeNotice } from '../../ports.ts';
+import type { Change, LargeNotice, OpenedConnection } from '../../ports.ts';
 
 export type WakeupMessage =
   | { readonly kind: 'changes'; readonly from: number; readonly changes: readonly Change[] }
   | { readonly kind: 'large'; readonly from: number; readonly notices: readonly LargeNotice[] }
+  | { readonly kind: 'opened'; readonly from: number; readonly connections: readonly OpenedConnection[] }
   | { readonly kind: 'disconnect'; readonly from: number; readonly user: string; readonly device: string | null };
 
 type PackedRow = [
@@ -30,6 +31,7 @@ type PackedChange = [
   digest: string,
   rows: PackedRow[],
 ];
+type PackedConnection = [user: string, device: string, conn: string, attempt: number | null];
 type PackedNotice = [conv: string, rev: number, op: Op, newcomers: readonly string[]];
 
 const FLAGS = ['muted', 'marked', 'hidden', 'capped', 'gone'] as const;
@@ -44,6 +46,12 @@ export function packWakeup(message: WakeupMessage): string {
         message.from,
         message.notices.map(({ conv, rev, op, newcomers }) => [conv, rev, op, newcomers]),
       ]);
+    case 'opened':
+      return JSON.stringify([
+        'o',
+        message.from,
+        message.connections.map(({ user, device, conn, attempt }) => [user, device, conn, attempt]),
+      ]);
     case 'disconnect':
       return JSON.stringify(['d', message.from, [message.user, message.device]]);
   }
@@ -56,6 +64,15 @@ export function unpackWakeup(text: string): WakeupMessage | null {
   if (kind === 'l') {
     const notices = (body as PackedNotice[]).map(([conv, rev, op, newcomers]) => ({ conv, rev, op, newcomers }));
     return { kind: 'large', from, notices };
+  }
+  if (kind === 'o') {
+    const connections = (body as PackedConnection[]).map(([user, device, conn, attempt]) => ({
+      user,
+      device,
+      conn,
+      attempt,
+    }));
+    return { kind: 'opened', from, connections };
   }
   if (kind !== 'd') return null;
   const [user, device] = body as [string, string | null];

@@ -1,4 +1,4 @@
-import type { Change, Clock, LargeNotice, Wakeup, WakeupListener } from '../../ports.ts';
+import type { Change, Clock, LargeNotice, OpenedConnection, Wakeup, WakeupListener } from '../../ports.ts';
 import type { PartitionCalls } from './partition-calls.ts';
 import { ALL_NODES_PARTITION, allNodesChannel, nodeChannel, partitionOfNode } from './partitions.ts';
 import { Subscription } from './subscription.ts';
@@ -78,6 +78,13 @@ export class RedisWakeup implements Wakeup {
     this.#publishToAll(packWakeup({ kind: 'disconnect', from: this.#options.nodeId, user, device }));
   }
 
+  /** This node hears of it with the others, in the order of the channel. */
+  async publishOpened(connections: readonly OpenedConnection[]): Promise<void> {
+    if (connections.length > 0) {
+      this.#publishToAll(packWakeup({ kind: 'opened', from: this.#options.nodeId, connections }));
+    }
+  }
+
   subscribe(listener: WakeupListener): void {
     this.#listeners.add(listener);
   }
@@ -105,7 +112,12 @@ export class RedisWakeup implements Wakeup {
 
   #heard(text: string): void {
     const message = unpackWakeup(text);
-    if (message === null || message.from === this.#options.nodeId) return;
+    if (message === null) return;
+    if (message.kind === 'opened') {
+      for (const listener of this.#listeners) listener.opened?.(message.connections);
+      return;
+    }
+    if (message.from === this.#options.nodeId) return;
     for (const listener of this.#listeners) {
       if (message.kind === 'changes') listener.changes(message.changes);
       else if (message.kind === 'large') listener.large(message.notices);
