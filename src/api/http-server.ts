@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../ports.ts';
 
@@ -28,7 +28,12 @@ export function createHttpServer(listener: RequestListener, clock: Clock): HttpS
   let isEnding = false;
   const unanswered = new Set<ServerResponse>();
   const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      shouldUpgradeCallback: wantsWebSocket,
+    },
     (request, response) => {
       unanswered.add(response);
       response.once('close', () => unanswered.delete(response));
@@ -60,6 +65,12 @@ export function createHttpServer(listener: RequestListener, clock: Clock): HttpS
       }),
     cut: () => server.closeAllConnections(),
   };
+}
+
+/** RFC 9110 §7.8: any other offer is passed over, or clients that always offer h2c (Java's for one) would never get an answer. */
+function wantsWebSocket({ headers }: IncomingMessage): boolean {
+  const offered = headers.upgrade?.split(',') ?? [];
+  return offered.some((protocol) => protocol.trim().toLowerCase() === 'websocket');
 }
 
 /** An address to listen on everywhere is none to connect to. */

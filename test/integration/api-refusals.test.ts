@@ -1,5 +1,6 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningApp, startApp } from '../support/running-app.ts';
+import { API_KEY, type RunningApp, startApp } from '../support/running-app.ts';
 
 /** Every way in which a caller can be wrong, with the code, the field and the status that it is told. */
 let running: RunningApp;
@@ -102,6 +103,23 @@ describe('where to', () => {
     const answer = await running.call('GET', '/v1/ws');
     expect([answer.status, answer.headers.get('upgrade')]).toEqual([426, 'websocket']);
     expect(answer.body).toMatchObject({ error: { code: 'invalid_field', field: 'upgrade' } });
+  });
+
+  test('an offer of another protocol than WebSocket is passed over, and the request answered', async () => {
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    const headers = {
+      authorization: `Bearer ${API_KEY}`,
+      connection: 'Upgrade, HTTP2-Settings',
+      upgrade: 'h2c',
+      'http2-settings': 'AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
+    };
+    const asked = request(`${running.url}/v1/events`, { method: 'POST', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.once('error', reject);
+    asked.end('{"events":[]}');
+    expect(await promise).toBe(200);
   });
 
   test.each(['%', '%zz', '%ff', '%e4%bd', 'a%'])('a faulty escape in the path: %s', async (id) => {
