@@ -31,7 +31,7 @@ export async function openRedis(options: RedisOptions): Promise<{ state: StateSt
   const { clock, random, fence, comparisonMs, ttlSeconds } = options;
   const onError = (error: unknown): void => options.onError(asFailure(error));
   const calls = new PartitionCalls({ url: parseRedisUrl(options.url), clock, random, fence, onError });
-  await calls.opened(OPEN_WITHIN_MS);
+  const isOpen = await calls.opened(OPEN_WITHIN_MS);
   const nodeId = 1 + Math.floor(random.fraction() * (2 ** 32 - 1));
   const wakeup = new RedisWakeup({ calls, clock, nodeId, onError });
   const state = new RedisState({
@@ -44,7 +44,7 @@ export async function openRedis(options: RedisOptions): Promise<{ state: StateSt
     nodeMinutes: Math.ceil((3 * comparisonMs) / MINUTE_MS) + 2,
     ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
   });
-  const heard = wakeup.heard();
+  const heard = isOpen ? wakeup.heard() : Promise.resolve();
   await Promise.race([heard, new Promise<void>((resolve) => clock.after(OPEN_WITHIN_MS, resolve))]);
   return { state, wakeup };
 }

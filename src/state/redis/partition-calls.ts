@@ -22,6 +22,7 @@ export interface PartitionCallsOptions {
 /** DESIGN §2: the fences are read again at least so often. */
 const LOOK_MS = 1000;
 const RETRY_MS = 250;
+const OPEN_POLL_MS = 10;
 
 /**
  * Calls of scripts, each at the master that serves its partition and under the fence of the partition. Whatever keeps a call from
@@ -97,13 +98,14 @@ export class PartitionCalls {
     await Promise.all(this.#masters.links().map((link) => link.send('PING')));
   }
 
-  /** Resolves when all partitions can be served, or when `timeoutMs` have passed. */
-  async opened(timeoutMs: number): Promise<void> {
+  /** True as soon as all partitions can be served; false when `timeoutMs` have passed. */
+  async opened(timeoutMs: number): Promise<boolean> {
     const endMs = this.#clock.nowMs() + timeoutMs;
-    while (!this.#isClosed && this.#clock.nowMs() < endMs) {
-      if (this.#isWhole()) return;
-      await new Promise<void>((resolve) => this.#clock.after(10, resolve));
+    while (!this.#isWhole()) {
+      if (this.#isClosed || this.#clock.nowMs() >= endMs) return false;
+      await new Promise<void>((resolve) => this.#clock.after(OPEN_POLL_MS, resolve));
     }
+    return true;
   }
 
   close(): void {

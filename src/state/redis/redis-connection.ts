@@ -23,6 +23,8 @@ export function connectRedis(url: RedisUrl, random: Random, endpoint?: Endpoint)
     keepAlive: KEEP_ALIVE_MS,
     // What broke off is not sent again and nothing is queued (DESIGN §2): the caller is told at once.
     autoResendUnfulfilledCommands: false,
+    // Done by whoever subscribes (subscription.ts): the driver lets nobody catch what goes wrong with its own.
+    autoResubscribe: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     // The link asks for itself, and for more.

@@ -12,6 +12,7 @@ export interface SubscriptionOptions {
 }
 
 const LOOK_MS = 1000;
+const LOOKS_IN_VAIN_MAX = 3;
 
 /**
  * One channel, heard on a connection of its own at the master that serves its partition. Once a second the connection is tried and
@@ -25,6 +26,7 @@ export class Subscription {
   #stopLooking: () => void = () => {};
   #listeners: (() => void)[] = [];
   #isHeard = false;
+  #looksInVain = 0;
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
@@ -55,7 +57,7 @@ export class Subscription {
         () => this.#nowHeard(redis),
         (error: unknown) => {
           onError(error);
-          this.#drop();
+          if (redis === this.#redis) this.#drop();
         },
       );
     });
@@ -92,7 +94,9 @@ export class Subscription {
     const copy = calls.copyOf(partition);
     // Nobody can publish now; whether the connection is of use shows when somebody can.
     if (copy === null) return true;
-    if (redis.status !== 'ready') return redis.status !== 'end';
+    // It may be on its way to a server that is gone for good.
+    if (redis.status !== 'ready') return ++this.#looksInVain < LOOKS_IN_VAIN_MAX;
+    this.#looksInVain = 0;
     try {
       return (await redis.info('server')).includes(`run_id:${copy.runId}`);
     } catch (error) {
