@@ -39,7 +39,8 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
   let socket: TabSocket | null = null;
   let hears: ForegroundHandler | null = null;
   let pause: Pause | null = null;
-  let endedAt = -Infinity;
+  /** From when on this tab, while it has no socket, gives way to one that asks for one. */
+  let yieldsAt = -Infinity;
 
   const leadership = createLeadership(locks, name, { elected, deposed: stepDown });
   const server = new TabServer({
@@ -51,8 +52,8 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
   function elected(): void {
     post({ to: null, say: 'elected' });
     reload();
-    if (socket === null) leadership.leave();
-    else if (socket.isGuest) socket.end(MOVED, 'leads');
+    yieldsAt = -Infinity;
+    if (socket?.isGuest === true) socket.end(MOVED, 'leads');
   }
 
   /** What another tab has written since is not known here. A failure is told by the write that follows. */
@@ -74,10 +75,9 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
   function ended(which: TabSocket, code: number, reason: string, byItself: boolean): void {
     if (which === socket) socket = null;
     if (which.isGuest) return;
-    endedAt = clock.nowMs();
     server.end(code >= STAY_AWAY ? code : MOVED, reason);
-    // A client that closes a socket which is well does not want one; where it only looked dead the next tab tries.
-    if (!byItself || code >= STAY_AWAY) leadership.leave();
+    // A client that closes a socket which is well does not want one now, but it writes what is done here until another leads.
+    yieldsAt = byItself && code < STAY_AWAY ? clock.nowMs() + RETRY_MS_MAX : -Infinity;
   }
 
   channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
@@ -91,8 +91,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
   };
 
   function serve({ from, say }: ToLeader): void {
-    // Not asked to be connected any more: the one that asks may lead.
-    if (socket === null && clock.nowMs() - endedAt > RETRY_MS_MAX) leadership.leave();
+    if (socket === null && clock.nowMs() > yieldsAt) leadership.leave();
     else if (say === 'open') server.opened(from);
     else if (say === 'close') server.closed(from);
     else server.said(from, say);

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
+import { openContext, TruthLog } from '../support/client-browser.ts';
+import type { BrowserOptions, Screen } from '../support/client-browser.ts';
+import { eventually } from '../support/demo-page.ts';
+import { startProduct } from '../support/product.ts';
+import type { Product } from '../support/product.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
+import { trueInOrder } from '../support/true-numbers.ts';
+
+/** What may happen to a tab: afterwards it shows what the server counts, and on the way it showed nothing that was not true. */
+const browser = useBrowser();
+const CONVS = ['c1', 'c2', 'c3'];
+
+const message = (conv: string, id: string, more: object = {}) => ({
+  type: 'message.created',
+  conv,
+  message_id: `${conv}-${id}`,
+  sender: 'u2',
+  members: ['u1', 'u2'],
+  ...more,
+});
+
+async function scene(options: BrowserOptions = {}, product?: Product) {
+  const running = product ?? (await startProduct());
+  const truth = new TruthLog(running);
+  await truth.post(...CONVS.flatMap((conv) => [message(conv, 'a'), message(conv, 'b', { mentions: ['u1'] })]));
+  const laptop = await openContext(browser(), running, options);
+  const screen = await laptop.tab();
+  await screen.live();
+  await truth.holds(screen);
+  return { product: running, truth, laptop, screen };
+}
+
+test('offline for 500 changes, and back', async () => {
+  const { truth, laptop, screen } = await scene();
+  await laptop.context.setOffline(true);
+  await eventually(() => screen.text('state')).toBe('offline');
+  for (let i = 0; i < 5; i++) {
+    await truth.post(...Array.from({ length: 100 }, (_, j) => message(CONVS[j % 3] ?? '', `off-${i}-${j}`)));
+  }
+  await screen.shows('total', 6);
+  await laptop.context.setOffline(false);
+  await truth.holds(screen);
+});
+
+test('loaded again with what was read still on its way: the old numbers first, then it is done', async () => {
+  const { truth, laptop, screen } = await scene();
+  await laptop.context.setOffline(true);
+  await eventually(() => screen.text('state')).toBe('offline');
+  await screen.read('c1');
+  await screen.shows('total', 4);
+  // The write into the database is not waited for by anybody but the next reader of it.
+  await eventually(() => storedCommands(screen)).toBe(1);
+  await laptop.context.setOffline(false);
+  await screen.page.evaluate('tidemark.disconnect()');
+  await screen.load();
+  expect((await screen.shown()).find(([what]) => what === 'total')).toEqual(['total', '4']);
+  await screen.live();
+  await screen.settled();
+  await truth.holds(screen);
+});
+
+test('the database is damaged: a snapshot brings all', async () => {
+  const { truth, screen } = await scene();
+  await screen.page.evaluate('tidemark.disconnect()');
+  await screen.page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        const request = indexedDB.open('tidemark');
+        request.onsuccess = () => {
+          const change = request.result.transaction('rows', 'readwrite');
+          change.objectStore('rows').put({ conv: 'c1', version: 'x', unread: 77 });
+          change.oncomplete = () => resolve(request.result.close());
+        };
+      }),
+  );
+  await screen.load();
+  await truth.holds(screen);
+});
+
+test('a browser without a database shows the numbers all the same', async () => {
+  const { truth, laptop } = await scene();
+  await laptop.context.addInitScript(() => {
+    indexedDB.open = () => {
+      throw new DOMException('private mode', 'SecurityError');
+    };
+  });
+  const screen = await laptop.tab();
+  await truth.holds(screen);
+  expect(await screen.faults()).toContainEqual(expect.stringContaining('private mode'));
+});
+
+test('tokens run out while the socket stands', async () => {
+  const { truth, laptop, screen } = await scene({ tokenMs: 3_000 });
+  await eventually(() => laptop.reasons.filter((reason) => reason === 'refresh').length).toBeGreaterThanOrEqual(2);
+  await truth.post(message('c1', 'c'));
+  await truth.holds(screen);
+  expect(await screen.sockets()).toBe(1);
+});
+
+test('the server is killed and comes back', async () => {
+  const { product, truth, screen } = await scene();
+  await product.kill();
+  await eventually(() => screen.text('state')).toBe('resuming');
+  await screen.shows('total', 6);
+  await product.start();
+  await truth.post(message('c2', 'c'));
+  await truth.holds(screen);
+});
+
+test('50 cuts at random while messages come and a phone reads', async () => {
+  const product = await startProduct();
+  const proxy = await openTcpProxy(Number(new URL(product.url).port));
+  try {
+    const { truth, screen, laptop } = await scene({ origin: `http://127.0.0.1:${proxy.port}` }, product);
+    const second = await laptop.tab();
+    const phone = product.client('u1');
+    for (let i = 0; i < 50; i++) {
+      const conv = CONVS[i % 3] ?? '';
+      await truth.post(message(conv, `m${i}`, { mentions: i % 4 === 0 ? ['u1'] : [] }));
+      if (i % 5 === 0) {
+        await phone.waitFor(() => (phone.get(conv)?.unread ?? 0) > 0, { signal: AbortSignal.timeout(20_000) });
+        phone.markRead(conv);
+        await phone.waitFor(() => phone.pending().length === 0, { signal: AbortSignal.timeout(20_000) });
+        await truth.note();
+      }
+      await sleep(Math.random() * 100);
+      proxy.cut();
+    }
+    for (const one of [screen, second]) await truth.holds(one);
+    await phone.close();
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('a number that flickers is caught', async () => {
+  const { truth, screen } = await scene();
+  await screen.flicker('c1', '3');
+  expect(await truth.lies(screen)).toEqual(['c1: 3']);
+  await truth.post(message('c1', 'c'));
+  await screen.shows('c1', 3);
+  await screen.flicker('c1', '2');
+  // Now 3 has been true, and going back from it, twice, is what nothing explains.
+  expect(await truth.lies(screen)).toEqual(['c1: 2', 'c1: 2']);
+  expect(trueInOrder([1, 2, 1], [1, 2, 3])).toEqual([1]);
+});
+
+async function storedCommands(screen: Screen): Promise<number> {
+  return screen.page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const request = indexedDB.open('tidemark');
+        request.onsuccess = () => {
+          const read = request.result.transaction('standing').objectStore('standing').get(0);
+          read.onsuccess = () => {
+            request.result.close();
+            resolve((read.result as { commands: unknown[] } | undefined)?.commands.length ?? 0);
+          };
+        };
+      }),
+  );
+}
