@@ -83,6 +83,14 @@ describe('against a running server', () => {
       code: 0,
       out: expect.stringMatching(/^checked: 1$/m),
     });
+    expect(await tidemark('reconcile', '--dry-run')).toMatchObject({
+      code: 0,
+      out: 'checked: 2\nwrong: 0\nrepaired: 0',
+    });
+    expect(await tidemark('reconcile', '--dry-run', '--repair')).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/'--dry-run' cannot be used with option '--repair'/),
+    });
     expect(await tidemark('explain', 'alice', 'a/b')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^unread: 1$[^]*^counted: \[1\]$/m),

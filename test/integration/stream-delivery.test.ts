@@ -7,6 +7,7 @@ import { HeldStream } from '../../src/stream/held-stream.ts';
 import { streamKeys } from '../../src/stream/stream-keys.ts';
 import { StreamLink } from '../../src/stream/stream-link.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { startApp } from '../support/running-app.ts';
 import { openServiceBench, type ServiceBench } from '../support/service-bench.ts';
 import { openStreamBench, type StreamBench } from '../support/stream-bench.ts';
 
@@ -91,6 +92,29 @@ describe('events from streams', () => {
     expect(await bench.unread('ann', 'c')).toBe(1);
     expect(await bench.truth.membersOf('c')).not.toContain('eve');
     expect(await stream.dead()).toEqual([]);
+  });
+});
+
+describe('a server that reads streams', () => {
+  test('beside HTTP, shows what it does in its metrics, and ends in good order', async () => {
+    const stream = openStreamBench(server);
+    const running = await startApp({
+      TIDEMARK_STREAM_URL: server.url,
+      TIDEMARK_STREAM_PREFIX: stream.prefix,
+      TIDEMARK_STREAM_PARTITIONS: String(stream.partitions),
+    });
+    await running.post(message('c', 'm1'));
+    await stream.add(message('c', 'm1'));
+    await stream.add(message('c', 'm2'));
+    await allDone(stream);
+    expect((await running.call('GET', '/v1/users/ann/unread')).body).toMatchObject({ total: 2 });
+    const { body } = await running.call('GET', '/metrics');
+    expect(body['text']).toContain('tidemark_events_total{type="message.created",result="duplicate"} 1');
+    expect(body['text']).toMatch(/tidemark_stream_waiting_entries\{stream="\d"\} 0/);
+    await running.app.drain();
+    expect(await server.admin.keys(`${stream.prefix}:*:lease`)).toEqual([]);
+    expect(await server.admin.exists(`${stream.prefix}:nodes`)).toBe(0);
+    await running.stop();
   });
 });
 

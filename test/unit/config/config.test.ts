@@ -91,11 +91,26 @@ describe('faults', () => {
     ['TIDEMARK_MYSQL_URL', 'mysql://db', 'TIDEMARK_MYSQL_URL must be like mysql://user:password@host:3306/database'],
     ['TIDEMARK_MYSQL_URL', 'redis://db/x', 'TIDEMARK_MYSQL_URL must be like mysql://user:password@host:3306/database'],
     ['TIDEMARK_REDIS_URL', 'redis://db', 'TIDEMARK_REDIS_URL is set without TIDEMARK_MYSQL_URL; they go together'],
+    [
+      'TIDEMARK_STREAM_PREFIX',
+      'chat',
+      'TIDEMARK_STREAM_PREFIX is set, but neither TIDEMARK_STREAM_URL nor TIDEMARK_REDIS_URL',
+    ],
+    ['TIDEMARK_STREAM_PARTITIONS', '0', 'TIDEMARK_STREAM_PARTITIONS must be an integer from 1 to 256, not "0"'],
     ['TIDEMARK_PRT', '1', 'TIDEMARK_PRT is no setting; did you mean TIDEMARK_PORT?'],
     ['TIDEMARK_GROUP_TRESHOLD', '1', 'TIDEMARK_GROUP_TRESHOLD is no setting; did you mean TIDEMARK_GROUP_THRESHOLD?'],
     ['TIDEMARK_SOMETHING_ELSE', '1', 'TIDEMARK_SOMETHING_ELSE is no setting'],
   ])('%s=%s', (env, given, fault) => {
     expect(faultsOf({ [env]: given })).toEqual([fault]);
+  });
+
+  test.each(['chat{1}', 'a b', 'x'.repeat(65)])('a prefix of streams that would not do: %s', (prefix) => {
+    expect(faultsOf({ TIDEMARK_STREAM_PREFIX: prefix, TIDEMARK_STREAM_URL: 'redis://streams' })).toEqual([
+      'TIDEMARK_STREAM_PREFIX must be up to 64 letters, digits, and . : _ -',
+    ]);
+    expect(faultsOf({ TIDEMARK_STREAM_URL: 'http://streams' })).toEqual([
+      'TIDEMARK_STREAM_URL has no URL of Redis (redis://, redis+sentinel:// or redis+cluster://)',
+    ]);
   });
 
   test('are reported all at once, with the page that lists the settings', () => {
