@@ -7,8 +7,6 @@ export interface LeadershipHandler {
   deposed(): void;
 }
 
-export type Leadership = ReturnType<typeof createLeadership>;
-
 export function createLeadership(locks: LockManager, name: string, handler: LeadershipHandler) {
   /** While this tab leads. */
   let release: (() => void) | null = null;

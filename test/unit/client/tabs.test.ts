@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { ClientOptions, TidemarkClient } from '../../../client/index.ts';
 import { acrossTabs } from '../../../client/tabs/across-tabs.ts';
 import { ClientWorld, shownBy, truthOf } from '../../support/client-world.ts';
@@ -57,4 +57,35 @@ test('tabs share one socket: numbers, commands and answers go through it', async
   expect(world.network.opened).toBe(1);
   expect(world.sent('hello')).toHaveLength(1);
   await Promise.all([first.close(), second.close()]);
+});
+
+test('the tab that leads goes away: the others resume, and what they had asked for is sent again', async () => {
+  const { world, tab, until, right } = scene();
+  const tabs = [tab()];
+  await until(() => right(...tabs));
+  tabs.push(tab(), tab());
+  await until(() => right(...tabs));
+  const [first, ...others] = tabs;
+  for (const [i, other] of others.entries()) other.markRead(`c${i + 1}`);
+  await first?.close();
+  await until(() => others.every((other) => other.pending().length === 0) && right(...others));
+  expect(others[0]?.total()).toBe(1);
+  expect(world.network.opened).toBe(2);
+  world.network.killAll();
+  world.truth.post('c3', 'u2');
+  await until(() => right(...others));
+  for (const other of others) await other.close();
+});
+
+test('without Web Locks each tab is a device of its own and keeps nothing', async () => {
+  const { world, tab, until, right } = scene();
+  vi.stubGlobal('navigator', {});
+  const store = { load: vi.fn<() => Promise<null>>(), save: vi.fn<() => void>(), clear: vi.fn<() => void>() };
+  const tabs = [1, 2].map(() => tab({ store: { ...store, settled: async () => {} } }));
+  vi.unstubAllGlobals();
+  await until(() => right(...tabs));
+  expect(world.network.opened).toBe(2);
+  expect(new Set((world.sent('hello') as { device: string }[]).map(({ device }) => device)).size).toBe(2);
+  expect(store.save).not.toHaveBeenCalled();
+  for (const one of tabs) await one.close();
 });
