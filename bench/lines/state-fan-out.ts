@@ -100,12 +100,12 @@ async function message({ state }: BenchRedis, n: number): Promise<void> {
   }
 }
 
-async function measured({ serverSeconds }: BenchRedis, run: () => Promise<void>): Promise<Spent> {
-  const server = serverSeconds();
+async function measured(redis: BenchRedis, run: () => Promise<void>): Promise<Spent> {
+  const server = redis.serverSeconds();
   const client = process.cpuUsage();
   await run();
   const { user, system } = process.cpuUsage(client);
-  return { server: serverSeconds() - server, client: (user + system) / 1e6 };
+  return { server: redis.serverSeconds() - server, client: (user + system) / 1e6 };
 }
 
 function microseconds(seconds = 0): string {

@@ -109,6 +109,14 @@ export function partsContract(under: StateUnderTest): void {
       });
     });
 
+    test('[CN8] that concern only rows which are not large yet leave the others as they are', async () => {
+      const user = await live(under, { conv: 'large', large: true, unread: 1 }, { conv: 'small', unread: 1 });
+      const before = await viewOf(under.state, user);
+      const parts = ['large', 'small'].map((conv) => part({ conv, fromRev: -1, toRev: 5, unlessLarge: true }));
+      expect(await applied(under.state, user, { parts })).toMatchObject({ change: null, derive: ['small'] });
+      expect(await viewOf(under.state, user)).toEqual(before);
+    });
+
     test('[LC2] raise the rev of a row that is not a member and count nothing', async () => {
       const user = await live(under, { conv: 'c', member: false });
       expect(await applied(under.state, user, { parts: [part()] })).toMatchObject({ change: null, derive: [] });

@@ -160,7 +160,7 @@ describe('a server', () => {
     const node = await nodeAt(redis.url, new MemoryFences());
     await build(node, 'ann', 'epoch-1');
     const key = userKey(partitionOf('ann'), 'ann');
-    await older.admin.restore(key, 0, (await redis.admin.dumpBuffer(key))!);
+    await older.admin.restore(key, 0, await redis.admin.dumpBuffer(key));
     await node.state.apply([message('ann', 1)]);
     await redis.admin.replicaof('127.0.0.1', older.port);
     await expect.poll(async () => redis.admin.info('replication'), { timeout: DEADLINE_MS }).toMatch(/link_status:up/);

@@ -102,10 +102,10 @@ export async function openRedisInstallation(url: string): Promise<RedisInstallat
     },
     async close() {
       for (const relay of relays) await relay.stop();
-      for (const { services, close } of nodes) {
-        await services.post.settled();
-        await services.commands.flush();
-        await close();
+      for (const node of nodes) {
+        await node.services.post.settled();
+        await node.services.commands.flush();
+        await node.close();
       }
       await truth.close();
       rmSync(folder, { recursive: true, force: true });

@@ -11,6 +11,7 @@ export interface Script {
   readonly name: string;
   readonly text: string;
   readonly sha: string;
+  readonly fragments: readonly string[];
   readonly keys: Shape;
   readonly args: Shape;
 }
@@ -44,14 +45,16 @@ export function readScript(name: string, folder = FOLDER): Script {
   const body = source.slice(source.indexOf(']]') + 2);
   checkBindings(name, body, 'KEYS', keys);
   checkBindings(name, body, 'ARGV', args);
-  const text = body.replaceAll(/^--@include (\S+)$/gm, (_, fragment: string) =>
-    readFileSync(join(folder, 'fragments', `${fragment}.lua`), 'utf8'),
-  );
-  return { name, text, sha: createHash('sha1').update(text).digest('hex'), keys, args };
+  const fragments: string[] = [];
+  const text = body.replaceAll(/^--@include (\S+)$/gm, (_, fragment: string) => {
+    fragments.push(fragment);
+    return readFileSync(join(folder, 'fragments', `${fragment}.lua`), 'utf8');
+  });
+  return { name, text, sha: createHash('sha1').update(text).digest('hex'), fragments, keys, args };
 }
 
 function sectionOf(name: string, contract: string, section: (typeof SECTIONS)[number]): string {
-  const [, text] = new RegExp(`^ {2}${section}: +(.*)$`, 'm').exec(contract) ?? [];
+  const [, text] = new RegExp(`^ {2}${section}: +(\\S.*)$`, 'm').exec(contract) ?? [];
   if (text === undefined) throw new Bug(`${name}.lua does not say what its ${section} is`);
   return text;
 }
@@ -63,11 +66,16 @@ function shapeOf(name: string, contract: string, section: 'KEYS' | 'ARGV'): Shap
   return { names: names.filter((one) => !one.startsWith('...')), isOpen: names.some((one) => one.startsWith('...')) };
 }
 
+/** Bindings have the form `local a, b = KEYS[1], KEYS[2]`. */
 function checkBindings(name: string, body: string, section: 'KEYS' | 'ARGV', { names, isOpen }: Shape): void {
+  const bound = new Map<string, string>();
+  for (const [, left = '', right = ''] of body.matchAll(/^local ([\w, ]+) = (.+)$/gm)) {
+    const values = right.split(', ');
+    left.split(', ').forEach((one, i) => bound.set(one, bound.get(one) ?? values[i] ?? ''));
+  }
   names.forEach((one, i) => {
-    if (!new RegExp(`^local [^=]*\\b${one}\\b[^=]*=[^=]*\\b${section}\\[${i + 1}\\]`, 'm').test(body)) {
-      throw new Bug(`${name}.lua does not bind ${section}[${i + 1}] to ${one}`);
-    }
+    const place = `${section}[${i + 1}]`;
+    if (!bound.get(one)?.includes(place)) throw new Bug(`${name}.lua does not bind ${place} to ${one}`);
   });
   const used = [...body.matchAll(new RegExp(`\\b${section}\\[(\\d+)\\]`, 'g'))].map(([, place]) => Number(place));
   if (used.some((place) => place > names.length)) throw new Bug(`${name}.lua uses more of ${section} than it says`);
