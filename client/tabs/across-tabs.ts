@@ -39,6 +39,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
   let socket: TabSocket | null = null;
   let hears: ForegroundHandler | null = null;
   let pause: Pause | null = null;
+  let loaded: Promise<unknown> = Promise.resolve();
   /** From when on this tab, while it has no socket, gives way to one that asks for one. */
   let yieldsAt = -Infinity;
 
@@ -51,14 +52,16 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
 
   function elected(): void {
     post({ to: null, say: 'elected' });
-    reload();
     yieldsAt = -Infinity;
+    // A tab that leads from the beginning has loaded it all itself.
+    const isHeir = socket?.isGuest !== false;
+    loaded = reload().then((kept) => isHeir && server.inherit(kept));
     if (socket?.isGuest === true) socket.end(MOVED, 'leads');
   }
 
   /** What another tab has written since is not known here. A failure is told by the write that follows. */
-  function reload(): void {
-    void store?.load().catch(() => null);
+  async function reload(): Promise<Kept | null> {
+    return (await store?.load().catch(() => null)) ?? null;
   }
 
   function stepDown(): void {
@@ -67,10 +70,8 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     leadership.leave();
   }
 
-  const pauseBegins = () => {
-    stepDown();
-    socket?.end(MOVED, 'paused');
-  };
+  /** The page is about to stand still. */
+  const pauseBegins = () => (stepDown(), socket?.end(MOVED, 'paused'));
 
   function ended(which: TabSocket, code: number, reason: string, byItself: boolean): void {
     if (which === socket) socket = null;
@@ -86,7 +87,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     } else if (data.to !== null) {
       if (data.to === socket?.id) socket.told(data.say);
     } else if (data.say === 'live') hears?.online();
-    else if (data.say === 'forgotten') reload();
+    else if (data.say === 'forgotten') void reload();
     else if (socket?.isGuest === true) socket.end(MOVED, 'another tab leads');
   };
 
@@ -109,7 +110,9 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     },
     join: async () => {
       await pause?.over();
-      return leadership.join();
+      const leads = await leadership.join();
+      await loaded;
+      return leads;
     },
     noLeader: () => leadership.steal(),
     passOn: (frame) => server.passOn(frame),
@@ -137,6 +140,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     store: sharedStore(store, {
       leads: leadership.leads,
       kept: (kept) => server.keep(kept),
+      inherited: () => server.inherited(),
       forgotten: () => post({ to: null, say: 'forgotten' }),
     }),
   };
@@ -169,13 +173,13 @@ function relayed(codec: ClientCodec): ClientCodec {
 /** Read by all, written by the tab that leads. */
 function sharedStore(
   store: ClientStore | undefined,
-  tab: { leads(): boolean; kept(kept: Kept): void; forgotten(): void },
+  tab: { leads(): boolean; kept(kept: Kept): void; inherited(): Kept['commands']; forgotten(): void },
 ): ClientStore {
   return {
     load: async () => (await store?.load()) ?? null,
     save(kept) {
       tab.kept(kept);
-      if (tab.leads()) store?.save(kept);
+      if (tab.leads()) store?.save({ ...kept, commands: [...tab.inherited(), ...kept.commands] });
     },
     clear() {
       store?.clear();

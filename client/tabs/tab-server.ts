@@ -2,7 +2,9 @@
 // there, and carries their commands to the real server under ids of its own. What it shows was verified, and so are they.
 import type { ClientFrame, Cursor } from '../../protocol/client-frames.ts';
 import type { ServerFrame, SyncReason } from '../../protocol/server-frames.ts';
+import type { Command } from '../command.ts';
 import type { Kept } from '../store.ts';
+import { inheritedFrames } from './inheritance.ts';
 import { nextStanding, NOTHING, standingOf, sumsIn } from './standing.ts';
 import type { Standing } from './standing.ts';
 import type { ToSocket } from './tab-message.ts';
@@ -48,6 +50,7 @@ export class TabServer {
   /** Where the real server is known to stand; null: no socket has been welcomed. */
   #server: { epoch: string; syncVersion: number } | null = null;
   #heartbeatMs = 0;
+  #left: Kept | null = null;
   #wasLive = false;
 
   constructor(handler: TabServerHandler) {
@@ -83,6 +86,16 @@ export class TabServer {
     }
   }
 
+  /** What the tab that led before has left in the store. */
+  inherit(kept: Kept | null): void {
+    this.#left = kept;
+  }
+
+  /** Not yet handed to the server. */
+  inherited(): readonly Command[] {
+    return this.#left?.commands ?? [];
+  }
+
   /** What this tab shows now. */
   keep(kept: Kept): void {
     this.#kept = kept;
@@ -90,6 +103,7 @@ export class TabServer {
 
   /** Whether a frame answers another tab and nobody else. */
   passOn(frame: ServerFrame): boolean {
+    if (frame.t === 'welcome') this.#handOver(frame.user);
     if (frame.t !== 'acked' && frame.t !== 'error') return false;
     const id = frame.id ?? 0;
     const owner = this.#owners.get(id);
@@ -199,6 +213,17 @@ export class TabServer {
     const user = this.#kept?.user ?? '';
     if (t === 'synced') this.#say(socket, { t, ...fields });
     else this.#say(socket, { t, conn: socket, user, heartbeat_ms: this.#heartbeatMs, ...fields });
+  }
+
+  /** Before anything that this tab's client has to say: it was asked for earlier. */
+  #handOver(user: string): void {
+    const commands = this.#left?.user === user ? this.#left.commands : [];
+    this.#left = null;
+    for (const frame of inheritedFrames(commands, () => this.#nextId++)) {
+      // Answered to nobody.
+      if ('id' in frame) this.#owners.set(frame.id, { socket: '', id: frame.id });
+      this.#handler.send(frame);
+    }
   }
 
   #beat(socket: string): void {

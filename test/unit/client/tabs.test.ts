@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { ClientOptions, TidemarkClient } from '../../../client/index.ts';
+import { memoryBackend, persisted } from '../../../client/persistence.ts';
 import { acrossTabs } from '../../../client/tabs/across-tabs.ts';
 import { ClientWorld, shownBy, truthOf } from '../../support/client-world.ts';
 
@@ -75,6 +76,29 @@ test('the tab that leads goes away: the others resume, and what they had asked f
   world.truth.post('c3', 'u2');
   await until(() => right(...others));
   for (const other of others) await other.close();
+});
+
+test('what the tab that led had asked for without a network is done by the next one', async () => {
+  const { world, tab, until, right } = scene();
+  const backend = memoryBackend();
+  const stored = () => ({ store: persisted(backend, () => expect.unreachable()) });
+  const first = tab(stored());
+  await until(() => right(first));
+  const second = tab(stored());
+  await until(() => right(first, second));
+  world.network.down = true;
+  world.network.killAll();
+  await until(() => first.state === 'resuming');
+  first.markRead('c1');
+  first.mute('c2');
+  await until(() => first.pending().length === 2);
+  await first.close();
+  world.network.down = false;
+  await until(() => world.truth.sums('u1').badge === 1 && right(second));
+  expect(second.get('c2')?.muted).toBe(true);
+  expect(second.total()).toBe(2);
+  await second.close();
+  expect(await backend.load()).toMatchObject({ commands: [] });
 });
 
 test('without Web Locks each tab is a device of its own and keeps nothing', async () => {
