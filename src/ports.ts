@@ -132,6 +132,8 @@ export type StateAnswer =
   | { readonly kind: 'missing' }
   /** A build is under way; the conversations went to its dirty list. Counts as answered. */
   | { readonly kind: 'building' }
+  /** The part of the store that holds this user cannot be reached, while others could: not known whether it was applied. */
+  | { readonly kind: 'away'; readonly retryMs: number }
   /**
    * `head`: where the user stands after the call. `derive`: conversations whose row could not be decided here (part does not follow,
    * revs cross) and must be derived from truth.
@@ -158,7 +160,7 @@ export interface StateView extends StateHead {
 export interface StateStore {
   /** Whether it outlives this process: then every change owes an outbox row. */
   readonly outlivesProcess: boolean;
-  /** Many users at once; each call is atomic for its user. Answers in order. */
+  /** Many users at once; each call is atomic for its user. Answers in order. Throws Unavailable where nobody could be reached. */
   apply(calls: readonly StateCall[]): Promise<StateAnswer[]>;
   /** Null: missing (never an empty state). `sinceVersion`: only rows above it. */
   read(user: string, sinceVersion?: number): Promise<StateView | null>;

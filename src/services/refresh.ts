@@ -1,6 +1,6 @@
 import type { Op } from '../../protocol/index.ts';
 import { deriveRow } from '../core/row.ts';
-import { Bug } from '../errors.ts';
+import { Bug, Unavailable } from '../errors.ts';
 import type { Change, Clock, ConvUser, StateAnswer, StateCall, StateStore, Truth, Wakeup } from '../ports.ts';
 import { turn } from './turn.ts';
 
@@ -37,9 +37,13 @@ export class Refresh {
     this.#deps = deps;
   }
 
-  /** Offers the calls, follows up on what must be derived, and publishes every change. Answers the last answer of each user. */
+  /**
+   * Offers the calls, follows up on what must be derived, and publishes every change. Answers the last answer of each user. Throws
+   * Unavailable where some could not be reached, when all others have been served.
+   */
   async offer(calls: readonly StateCall[]): Promise<Map<string, StateAnswer>> {
     const answers = new Map<string, StateAnswer>();
+    let awayMs = 0;
     let open = calls;
     for (let round = 0; open.length > 0; round++) {
       if (round === ROUNDS_MAX) throw new Bug(`rows of ${open.length} users do not settle`);
@@ -52,6 +56,7 @@ export class Refresh {
         part.forEach((call, j) => {
           const answer = got[j] as StateAnswer;
           answers.set(call.user, answer);
+          if (answer.kind === 'away') awayMs = Math.max(awayMs, answer.retryMs);
           if (answer.kind !== 'applied') return;
           if (answer.change) changes.push(answer.change);
           if (answer.derive.length > 0) again.push({ user: call.user, convs: answer.derive, op: call.op });
@@ -60,6 +65,7 @@ export class Refresh {
       }
       open = await this.derive(again);
     }
+    if (awayMs > 0) throw new Unavailable('the state of some users cannot be reached', awayMs);
     return answers;
   }
 

@@ -111,6 +111,19 @@ describe('a master that dies', () => {
   });
 });
 
+describe('a master that hangs', () => {
+  test('[CN9] keeps nobody from being served who is on another one; of its own users it is said that they could not be reached', async () => {
+    await servesAll();
+    const ports = await mastersOf(USERS);
+    const hung = [...cluster.masters, ...cluster.replicas].find(({ port }) => port === ports[0])!;
+    hung.pause();
+    const rows = [plainRow({ conv: 'c', convRev: 2, unread: 2 })];
+    const answers = await one.state.apply(USERS.map((user) => ({ user, op: 'message', rows, parts: [] })));
+    hung.resume();
+    expect(answers.map(({ kind }) => kind)).toEqual(ports.map((port) => (port === hung.port ? 'away' : 'applied')));
+  });
+});
+
 let units = new Map<number, number[]>();
 beforeAll(async () => {
   units = await unitsByPort();

@@ -3,6 +3,7 @@ import { Link, type LinkDeps } from './link.ts';
 import type { Masters } from './masters.ts';
 import { PARTITIONS, slotOfPartition } from './partitions.ts';
 import type { Endpoint } from './redis-url.ts';
+import { SharedRun } from './shared-run.ts';
 
 export interface ClusterOptions extends LinkDeps {
   readonly seeds: readonly Endpoint[];
@@ -24,7 +25,7 @@ export class ClusterMasters implements Masters {
   readonly #options: ClusterOptions;
   readonly #links = new Map<string, Link>();
   readonly #serving: (Link | null)[] = Array.from({ length: PARTITIONS }, () => null);
-  #refreshing: Promise<void> | null = null;
+  readonly #refreshing = new SharedRun(() => this.#refresh());
   #isClosed = false;
 
   constructor(options: ClusterOptions) {
@@ -48,10 +49,7 @@ export class ClusterMasters implements Masters {
   }
 
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = null;
-    });
-    return this.#refreshing;
+    return this.#refreshing.fresh();
   }
 
   connectTo(partition: number): Redis | null {

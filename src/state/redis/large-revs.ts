@@ -3,10 +3,11 @@ import type { Random } from '../../ports.ts';
 import type { PartitionCalls } from './partition-calls.ts';
 import { LARGE_PARTITION, largeKey } from './partitions.ts';
 import { scripts } from './script-files.ts';
+import { SharedRun } from './shared-run.ts';
 
 const GENERATION_LENGTH = 8;
 /** Large conversations whose rev is kept; above it the record begins anew, and each of them is asked of truth once. */
-const CONVS_MAX = 1_000_000;
+const CONVS_MAX = 100_000;
 const RAISES_A_CALL = 1000;
 
 /**
@@ -22,8 +23,7 @@ export class LargeRevs {
   readonly #revs = new Map<string, number>();
   #generation = '';
   #count = 0;
-  #asking: Promise<void> | null = null;
-  #next: Promise<void> | null = null;
+  readonly #asking = new SharedRun(() => this.#ask());
 
   constructor(calls: PartitionCalls, random: Random, ttlSeconds: number) {
     this.#calls = calls;
@@ -37,13 +37,7 @@ export class LargeRevs {
 
   /** Resolves when the copy is as new as the record was at the time of the call. */
   caughtUp(): Promise<void> {
-    if (!this.#asking) return (this.#asking = this.#ask());
-    // What is under way may have been answered already: those who come meanwhile share the next.
-    this.#next ??= this.#asking.then(
-      () => this.#askNext(),
-      () => this.#askNext(),
-    );
-    return this.#next;
+    return this.#asking.fresh();
   }
 
   async raise(revs: ReadonlyMap<string, number>): Promise<void> {
@@ -56,23 +50,14 @@ export class LargeRevs {
     }
   }
 
-  #askNext(): Promise<void> {
-    this.#next = null;
-    return (this.#asking = this.#ask());
-  }
-
   async #ask(): Promise<void> {
-    try {
-      const args = [this.#generation, String(this.#count)];
-      const reply = await this.#calls.run(scripts.largeSince, LARGE_PARTITION, [largeKey()], args);
-      if (!Array.isArray(reply)) throw new Bug('the record of large conversations answered no list');
-      const [generation, count, isWhole, ...named] = reply;
-      if (isWhole === 1) this.#revs.clear();
-      this.#generation = String(generation);
-      this.#count = Number(count);
-      for (let i = 0; i < named.length; i += 2) this.#revs.set(String(named[i]), Number(String(named[i + 1])));
-    } finally {
-      if (this.#next === null) this.#asking = null;
-    }
+    const args = [this.#generation, String(this.#count)];
+    const reply = await this.#calls.run(scripts.largeSince, LARGE_PARTITION, [largeKey()], args);
+    if (!Array.isArray(reply)) throw new Bug('the record of large conversations answered no list');
+    const [generation, count, isWhole, ...named] = reply;
+    if (isWhole === 1) this.#revs.clear();
+    this.#generation = String(generation);
+    this.#count = Number(count);
+    for (let i = 0; i < named.length; i += 2) this.#revs.set(String(named[i]), Number(String(named[i + 1])));
   }
 }

@@ -23,6 +23,9 @@ export interface LinkDeps {
 }
 
 const RETRY_MS = 250;
+const GREET_AGAIN_MS = 500;
+/** Sharded publish/subscribe, and INFO with all that is asked for. */
+const OLDEST_VERSION = 7;
 const NOT_MINE = /^(MOVED|ASK|CLUSTERDOWN|READONLY|MASTERDOWN)\b/;
 const OUR_FAULT = /^(ERR|WRONGTYPE)\b/;
 
@@ -131,7 +134,7 @@ export class Link {
       for (const resolve of this.#openListeners.splice(0)) resolve();
     } catch (error) {
       this.#deps.onError(error);
-      this.#deps.clock.after(RETRY_MS, () => {
+      this.#deps.clock.after(GREET_AGAIN_MS, () => {
         // A new connection, since by Sentinel or by name another server may be the one by now.
         if (connection === this.#connections) this.reset();
       });
@@ -142,6 +145,10 @@ export class Link {
   async #info(): Promise<Copy | null> {
     const text = String(await this.#call('INFO', ['everything']));
     const field = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(text)?.[1] ?? '';
+    const version = field('redis_version');
+    if (Number.parseInt(version, 10) < OLDEST_VERSION) {
+      throw new Unavailable(`the state store is Redis ${version}; needed is at least ${OLDEST_VERSION}.0`, RETRY_MS);
+    }
     if (field('role') !== 'master' || field('loading') !== '0') return null;
     return { runId: field('run_id'), replId: field('master_replid') };
   }

@@ -9,6 +9,7 @@ import { partitionKey } from './partitions.ts';
 import { connectRedis } from './redis-connection.ts';
 import type { Endpoint, RedisUrl } from './redis-url.ts';
 import type { Script } from './script-files.ts';
+import { SharedRun } from './shared-run.ts';
 import { createSingleMaster } from './single-master.ts';
 
 export interface PartitionCallsOptions {
@@ -33,6 +34,7 @@ export class PartitionCalls {
   readonly #onError: (error: unknown) => void;
   readonly #fences: Fences;
   readonly #masters: Masters;
+  readonly #looking = new SharedRun(() => this.#look());
   #stopLooking: () => void = () => {};
   #isClosed = false;
 
@@ -65,7 +67,7 @@ export class PartitionCalls {
     const first = await this.#try(script, partition, keys, args);
     if (first !== null) return first;
     // Fenced: another node has seen another copy, or this one under a higher number.
-    await this.#look();
+    await this.#looking.fresh();
     const second = await this.#try(script, partition, keys, args);
     if (second === null) throw new Unavailable('the fence of the state store has been raised', RETRY_MS);
     return second;
@@ -152,7 +154,8 @@ export class PartitionCalls {
 
   #lookLater(): void {
     this.#stopLooking = this.#clock.after(LOOK_MS, () => {
-      void this.#look()
+      void this.#looking
+        .fresh()
         .catch((error: unknown) => this.#fault(error))
         .then(() => {
           if (!this.#isClosed) this.#lookLater();

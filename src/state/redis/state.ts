@@ -1,5 +1,5 @@
 import { buildUserState, largeOf, movedOn } from '../../core/user-state.ts';
-import { Bug } from '../../errors.ts';
+import { Bug, Unavailable } from '../../errors.ts';
 import type { Clock, Random, StateAnswer, StateCall, StateStore, StateView } from '../../ports.ts';
 import { LargeRevs } from './large-revs.ts';
 import type { Argument, Reply } from './link.ts';
@@ -56,25 +56,15 @@ export class RedisState implements StateStore {
     const answers = Array.from<StateAnswer>({ length: calls.length });
     const writer = new CallWriter();
     const groups = groupCalls(calls, (partition) => this.#calls.unitOf(partition));
-    await Promise.all(
-      groups.map(async ({ unit, places, keys }) => {
-        const args: string[] = [];
-        let times = 0;
-        for (const place of places) {
-          const written = writer.write(calls[place] as StateCall);
-          if (written === args.at(-2)) args[args.length - 1] = String(++times);
-          else {
-            times = 1;
-            args.push(written, '1');
-          }
-        }
-        const reply = bufferOf(await this.#calls.run(scripts.apply, unit, keys, args));
-        const { clock, nodeMinutes } = this.#options;
-        const reader = new AnswerReader(reply, { nowMs: clock.nowMs(), nodeMinutes });
-        for (const place of places.toReversed()) answers[place] = reader.previous(calls[place] as StateCall);
-        reader.finish();
-      }),
-    );
+    const outcomes = await Promise.allSettled(groups.map((group) => this.#applyGroup(group, calls, writer, answers)));
+    const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    const fault = failures.find((reason) => !(reason instanceof Unavailable));
+    if (fault !== undefined || (failures.length > 0 && failures.length === groups.length)) throw fault ?? failures[0];
+    outcomes.forEach((outcome, i) => {
+      if (outcome.status === 'fulfilled') return;
+      const { retryMs } = outcome.reason as Unavailable;
+      for (const place of (groups[i] as Group).places) answers[place] = { kind: 'away', retryMs };
+    });
     return answers;
   }
 
@@ -147,6 +137,30 @@ export class RedisState implements StateStore {
 
   async close(): Promise<void> {
     this.#calls.close();
+  }
+
+  /** Puts the answers of the group in their places. */
+  async #applyGroup(
+    { unit, places, keys }: Group,
+    calls: readonly StateCall[],
+    writer: CallWriter,
+    answers: StateAnswer[],
+  ): Promise<void> {
+    const args: string[] = [];
+    let times = 0;
+    for (const place of places) {
+      const written = writer.write(calls[place] as StateCall);
+      if (written === args.at(-2)) args[args.length - 1] = String(++times);
+      else {
+        times = 1;
+        args.push(written, '1');
+      }
+    }
+    const reply = bufferOf(await this.#calls.run(scripts.apply, unit, keys, args));
+    const { clock, nodeMinutes } = this.#options;
+    const reader = new AnswerReader(reply, { nowMs: clock.nowMs(), nodeMinutes });
+    for (const place of places.toReversed()) answers[place] = reader.previous(calls[place] as StateCall);
+    reader.finish();
   }
 
   #runFor(user: string, script: (typeof scripts)[keyof typeof scripts], args: readonly Argument[]): Promise<Reply> {
