@@ -100,7 +100,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
     async ready() {
       if (!isReady) throw new Unavailable('the server is starting or about to stop', config.drainMs);
       await stores.truth.ping();
-      await stores.state.ping();
+      return (await isAway(stores.state)) ? ['state'] : [];
     },
   });
   const http = createHttpServer(overrides.front?.({ services, tokens, api }) ?? api, clock);
@@ -167,6 +167,17 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
       return (ending ??= end(false));
     },
   };
+}
+
+/** Without it events, acks and pulls go on from truth; a balancer that sent them nowhere would make an outage of it. */
+async function isAway(state: StateStore): Promise<boolean> {
+  try {
+    await state.ping();
+    return false;
+  } catch (error) {
+    if (error instanceof Unavailable) return true;
+    throw error;
+  }
 }
 
 function gatewaySettings(config: Config): GatewaySettings {

@@ -5,8 +5,11 @@ export interface HealthDeps {
   readonly metrics: MetricsRegistry;
   /** Metrics tell nothing of users, but much about the system: without this they are for holders of the API key. */
   readonly metricsOpen: boolean;
-  /** Throws Unavailable while requests would fail: truth is away, or the server is about to stop. */
-  readonly ready: () => Promise<void>;
+  /**
+   * Throws Unavailable while requests would fail: truth is away, or the server is about to stop. Answers what is away without which
+   * requests are still served, if less well.
+   */
+  readonly ready: () => Promise<readonly string[]>;
 }
 
 /** What an orchestrator and an operator look at. `healthz`: the process answers; `readyz`: send it requests. */
@@ -25,8 +28,8 @@ export function healthRoutes({ metrics, metricsOpen, ready }: HealthDeps): Route
       access: 'open',
       isAlwaysAdmitted: true,
       answer: async (c) => {
-        await ready();
-        return c.json({ status: 'ready' });
+        const away = await ready();
+        return c.json(away.length > 0 ? { status: 'ready', away } : { status: 'ready' });
       },
     },
     {

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startMariadb, type MariadbServer } from '../../loadtest/mariadb.ts';
+import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { freshDatabase } from '../support/mysql-database.ts';
+import { type RunningApp, startApp } from '../support/running-app.ts';
+import { startRedis } from '../support/redis.ts';
+
+/** Two whole servers over one MariaDB and one Redis. */
+const DEADLINE_MS = 30_000;
+
+let mariadb: MariadbServer;
+beforeAll(async () => {
+  const program = await need('mariadb');
+  if ('reason' in program) throw new Error(program.reason);
+  mariadb = await startMariadb(program.path);
+}, NEED_TIMEOUT_MS);
+afterAll(() => mariadb?.stop());
+
+test('[OR2][AK4] what one node accepts while Redis is away is durable, counted by both, and fanned out when it is back', async () => {
+  const [database, redis] = await Promise.all([freshDatabase(mariadb.url), startRedis()]);
+  const settings = { TIDEMARK_MYSQL_URL: database.url, TIDEMARK_REDIS_URL: redis.url };
+  const nodes = await Promise.all([startApp(settings), startApp(settings)]);
+  onTestFinished(async () => {
+    for (const node of nodes) await node.stop();
+    await Promise.all([redis.stop(), database.drop()]);
+  });
+  const [here, there] = nodes;
+  const ready = async (node: RunningApp) => (await node.call('GET', '/readyz')).body;
+  const totalOf = async (node: RunningApp) => (await node.call('GET', '/v1/users/bob/unread')).body['total'];
+  const message = (id: string) => ({
+    type: 'message.created',
+    conv: 'c',
+    message_id: id,
+    sender: 'ann',
+    members: ['ann', 'bob'],
+  });
+  await here.post(message('m1'));
+  expect(await totalOf(there)).toBe(1);
+  expect(await ready(here)).toEqual({ status: 'ready' });
+
+  redis.pause();
+  await expect.poll(async () => ready(here), { timeout: DEADLINE_MS }).toEqual({ status: 'ready', away: ['state'] });
+  await here.post(message('m2'));
+  redis.resume();
+  await expect.poll(async () => ready(here), { timeout: DEADLINE_MS }).toEqual({ status: 'ready' });
+  // Nobody asks for it: the state comes to know by the relay alone.
+  await expect.poll(async () => totalOf(there), { timeout: DEADLINE_MS, interval: 100 }).toBe(2);
+  const { body } = await there.call('POST', '/v1/reconcile', { repair: false });
+  expect(body).toMatchObject({ wrong: 0 });
+});
