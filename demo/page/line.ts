@@ -71,6 +71,7 @@ export function createLine(codec: ClientCodec): Line {
     foreground(given) {
       handler = {
         foreground: () => isUp && given.foreground(),
+        leaving: () => given.leaving(),
         online: () => isUp && given.online(),
         offline: () => given.offline(),
       };

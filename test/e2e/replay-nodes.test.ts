@@ -63,10 +63,10 @@ test(
         onProgress: () => {},
         say: (text) => {
           said.push(text);
-          if (TRACE !== undefined) console.log(text);
+          if (TRACE !== undefined) process.stdout.write(`${text}\n`);
         },
       });
-      if (TRACE !== undefined) console.log(figures);
+      if (TRACE !== undefined) process.stdout.write(`${JSON.stringify(figures)}\n`);
       expect(wrong.slice(0, 10), said.join('\n')).toEqual([]);
     } finally {
       await target.stop();
