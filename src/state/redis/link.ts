@@ -43,6 +43,7 @@ export class Link {
   readonly #deps: LinkDeps;
   #copy: Copy | null = null;
   #isOpen = false;
+  #isClosed = false;
   #corked: Redis['stream'] | null = null;
   /** Rises with every connection: what was begun on an older one is over. */
   #connections = 0;
@@ -60,6 +61,10 @@ export class Link {
       deps.onMoved();
     });
     redis.on('error', deps.onError);
+    // The driver ends for good when its watch over the Sentinels cuts a connection that is just being made.
+    redis.on('end', () => {
+      if (!this.#isClosed) deps.clock.after(GREET_AGAIN_MS, () => this.#connectAgain());
+    });
   }
 
   /** The copy behind the present connection; null while it is not known. */
@@ -105,15 +110,21 @@ export class Link {
     return info !== null && copy !== null && info.runId === copy.runId && info.replId === copy.replId;
   }
 
-  /** Cuts the connection and makes a new one. */
+  /** Cuts the connection and makes a new one. One that is being made is left alone: cut then, the driver gives up by Sentinel for good. */
   reset(): void {
     this.#shut();
-    this.#redis.disconnect(true);
+    if (this.#redis.status === 'ready') this.#redis.disconnect(true);
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#shut();
     this.#redis.disconnect();
+  }
+
+  #connectAgain(): void {
+    if (this.#isClosed || this.#redis.status !== 'end') return;
+    this.#redis.connect().catch(this.#deps.onError);
   }
 
   #shut(): void {
