@@ -5,6 +5,7 @@ import type { StateStore } from '../../src/ports.ts';
 import { MemoryFences } from '../support/memory-fences.ts';
 import { openRedisNode, type RedisNode } from '../support/redis-node.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { plainRow } from '../support/truth-model.ts';
 
 /** While the store is away every call is refused, and says when to try again; none is queued, and none is sent again. */
@@ -80,6 +81,31 @@ describe('a server that', () => {
     expect(await node.state.read('ann')).toMatchObject({ total: 2 });
     await redis.admin.script('FLUSH');
     expect(await node.state.beginBuild('bob', 'token', 1000)).toBe(true);
+  });
+
+  test('cuts a connection while it subscribes: it is made again, and nothing is left unhandled', async () => {
+    const proxy = await openTcpProxy(redis.port);
+    const fences = new MemoryFences();
+    const [near, far] = await Promise.all([
+      openRedisNode(redis.url, fences),
+      openRedisNode(`redis://127.0.0.1:${proxy.port}`, fences),
+    ]);
+    onTestFinished(async () => {
+      await Promise.all([near.close(), far.close()]);
+      await proxy.close();
+    });
+    for (let time = 1; time <= 3; time++) {
+      proxy.loseAnswerTo((request) => request.toString().toLowerCase().includes('ssubscribe'));
+      proxy.cut();
+      await expect.poll(() => proxy.lost, { timeout: DEADLINE_MS }).toBe(time);
+    }
+    let heard = 0;
+    far.wakeup.subscribe({ changes: () => {}, large: () => {}, disconnect: () => heard++ });
+    const tell = async () => {
+      await near.wakeup.publishDisconnect('ann', null);
+      return heard;
+    };
+    await expect.poll(tell, { timeout: DEADLINE_MS, interval: 50 }).toBeGreaterThan(0);
   });
 
   test('is not there at the start: the node opens all the same, and serves when it comes', async () => {

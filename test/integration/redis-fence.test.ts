@@ -29,6 +29,27 @@ class BlindFences implements FenceStore {
   }
 }
 
+/** A truth that answers late: what it says of fences may be old. */
+class OldFences implements FenceStore {
+  readonly #inner: FenceStore;
+  #said: ReadonlyMap<number, Fence> | null = null;
+
+  constructor(inner: FenceStore) {
+    this.#inner = inner;
+  }
+
+  async stay(): Promise<void> {
+    this.#said = await this.#inner.read();
+  }
+
+  go(): void {
+    this.#said = null;
+  }
+
+  read: FenceStore['read'] = async () => this.#said ?? this.#inner.read();
+  raise: FenceStore['raise'] = async (partition, expected, next) => this.#inner.raise(partition, expected, next);
+}
+
 async function server(...options: string[]): Promise<RedisServer> {
   const started = await startRedis(options);
   onTestFinished(() => started.stop());
@@ -195,15 +216,20 @@ describe('nodes', () => {
   ])('[SY10] with a lower number are refused whatever they ask for, and read the number again%s', async (_, evict) => {
     const redis = await server();
     const fences = new MemoryFences();
-    const [slow, quick] = await Promise.all([nodeAt(redis.url, fences), nodeAt(redis.url, fences)]);
+    const old = new OldFences(fences);
+    const [slow, quick] = await Promise.all([nodeAt(redis.url, old), nodeAt(redis.url, fences)]);
     await build(slow, 'ann', 'epoch-1');
     await build(slow, 'bob', 'epoch-1');
     // As if the copy had been found to be another: the number rises, and `quick` hears of it first.
     const fence = (await fences.read()).get(0)!;
+    await old.stay();
     await fences.raise(0, fence, { ...fence, number: 5 });
     await expect.poll(async () => quick.state.read('ann'), { timeout: DEADLINE_MS, interval: 20 }).toBeNull();
     await build(quick, 'ann', 'epoch-2');
     await evict(redis);
+    await expect(slow.state.apply([message('ann', 1), message('bob', 1)])).rejects.toThrow(/fence .* raised/);
+    await expect(slow.state.read('bob')).rejects.toThrow(/fence .* raised/);
+    old.go();
     // `bob` still stands there under the lower number, and is missing all the same.
     expect(await slow.state.apply([message('ann', 1), message('bob', 1)])).toMatchObject([
       { kind: 'applied', change: { epoch: 'epoch-2' } },
