@@ -8,6 +8,7 @@ import type { Clock, StateHead } from '../ports.ts';
 import { resync } from '../services/resync.ts';
 import type { Answer, Question as ResyncQuestion } from '../services/resync.ts';
 import type { Services } from '../services/services.ts';
+import { turn } from '../services/turn.ts';
 import { messageFrame, PING_FRAME } from './frame-bytes.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { deltaOf } from './pushed-change.ts';
@@ -308,6 +309,8 @@ export class Outbound {
     this.#pending = null;
     const covered = this.#waiting?.acksOfOtherEpochs(this.#at?.epoch) ?? [];
     try {
+      // Whoever has very many rows and asks without end has the loop for one answer at a time.
+      if (question.kind === 'sync') await turn(clock);
       const answered = await resync(services.sync, host.user, question);
       for (const ack of covered) {
         ack.epoch = answered.view.epoch;

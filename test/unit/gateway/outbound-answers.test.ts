@@ -135,12 +135,26 @@ describe('[SY2][SY6] answers and pages', () => {
     const taken = Array.from({ length: 30 }, () => line.outbound.ask({ kind: 'sync', cursor, askedAtMs: 0 }));
     const count = taken.filter(Boolean).length;
     expect([taken[0], taken.at(-1), count < 20]).toEqual([true, false, true]);
-    let answered = 0;
+    let answered = (await line.arrive()).length;
     while (line.heldReads.length > 0) {
       line.heldReads.splice(0).forEach((release) => release());
       answered += (await line.arrive()).filter(({ t }) => t === 'synced').length;
     }
     expect(answered).toBe(count);
+  });
+
+  test('between two syncs everybody else is served', async () => {
+    const line = await greeted();
+    const waiting: (() => void)[] = [];
+    line.clock.soon = (run) => void waiting.push(run);
+    const before = line.reads.length;
+    for (let i = 0; i < 3; i++) line.outbound.ask({ kind: 'sync', cursor: null, askedAtMs: 0 });
+    for (let answered = 0; answered < 3; answered++) {
+      expect(kinds(await line.arrive())).toEqual(answered === 0 ? [] : ['synced', 'snapshot']);
+      expect([waiting.length, line.reads.length - before]).toEqual([1, answered]);
+      waiting.shift()?.();
+    }
+    expect(kinds(await line.arrive())).toEqual(['synced', 'snapshot']);
   });
 
   test('[SY7] a wrong digest at our version: a snapshot, and it is reported', async () => {
