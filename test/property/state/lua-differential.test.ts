@@ -104,6 +104,41 @@ const history = fc.record({
   }),
   batches: fc.array(fc.array(call, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 12 }),
 });
+/** Numbers at the borders of what the script takes for usual, and one conversation beside that makes the sums large. */
+const nearly = (border: number) =>
+  fc.oneof({ weight: 3, arbitrary: small }, { weight: 1, arbitrary: fc.integer({ min: border - 3, max: border }) });
+const usualRow = fc
+  .record({
+    convRev: nearly(2 ** 24 - 1),
+    unread: nearly(2 ** 24 - 1),
+    mentions: nearly(2 ** 16 - 1),
+    othersEver: nearly(2 ** 24 - 1),
+    headSeq: nearly(2 ** 24 - 1),
+    readSeq: small,
+    readEpoch: nearly(255),
+    muted: flag(2),
+    marked: flag(2),
+    hidden: flag(12),
+    away: flag(12),
+    large: flag(12),
+    member: flag(20).map((is) => !is),
+  })
+  .map((one): DerivedRow => {
+    const { version: _v, latestActivity: _l, digest: _d, ...rest } = { ...zeroRow('a'), ...one };
+    return { ...rest, floorSeq: one.readSeq };
+  });
+const beside = nearly(2 ** 32 - 1).map((unread): DerivedRow => {
+  const { version: _v, latestActivity: _l, digest: _d, ...rest } = zeroRow('b');
+  return { ...rest, unread, mentions: 0 };
+});
+/** By how much the part goes beyond where it starts; it starts where the row stands, or not quite. */
+const following = fc.array(
+  fc.record({ part, off: fc.constantFrom(0, 0, 0, 0, 0, 1, -1), by: fc.constantFrom(1, 1, 1, 1, 2, 0, -1) }),
+  {
+    minLength: 1,
+    maxLength: 12,
+  },
+);
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
 let server: RedisServer;
@@ -209,6 +244,32 @@ async function runBoth({ built, batches }: History): Promise<void> {
 describe('the script apply.lua and src/core/user-state.ts', () => {
   test('[CN9][SY1][SY8][SY9] answer the same to any calls, and hold the same afterwards', async () => {
     await fc.assert(fc.asyncProperty(history, runBoth), { numRuns: 400 });
+  });
+
+  test('[CN1][CN9][SY8] answer the same to messages that follow on each other, one by one', async () => {
+    const run = async (
+      rows: readonly DerivedRow[],
+      steps: readonly { part: ConversationPart; off: number; by: number }[],
+    ) => {
+      const name = `follower-${runs++}`;
+      const state = await build(node.state, name, rows);
+      for (const { part: one, off, by } of steps) {
+        const fromRev = state.rows.get('a')!.convRev + off;
+        const messages = one.messages.map((message) => ({
+          ...message,
+          mentions: message.mentions.length > 1 ? [name] : [],
+        }));
+        const parts = [{ ...one, conv: 'a', fromRev, toRev: fromRev + by, messages }];
+        const call_: StateCall = { user: name, op: 'message', rows: [], parts };
+        const [answer] = await node.state.apply([call_]);
+        expect(plain(answer!)).toEqual(plain(expected(state, call_)));
+      }
+      await expectHeld(state);
+    };
+    await fc.assert(
+      fc.asyncProperty(usualRow, beside, following, async (one, other, steps) => run([one, other], steps)),
+      { numRuns: 500 },
+    );
   });
 
   /** Each list of conversations leaves, or comes back, at once. */
