@@ -12,15 +12,18 @@ const DEADLINE_MS = 40_000;
 
 test('[SY10] a master that Sentinel replaces is followed to the next one, which is another copy; wake-ups follow too', async () => {
   const [master, replica] = await Promise.all([startRedis(), startRedis()]);
+  onTestFinished(async () => {
+    await Promise.all([master.stop(), replica.stop()]);
+  });
   await replica.admin.replicaof('127.0.0.1', master.port);
   const replication = async () => replica.admin.info('replication');
   await expect.poll(replication, { timeout: DEADLINE_MS }).toMatch(/master_link_status:up/);
   const sentinel = await startRedisSentinel(master);
+  onTestFinished(() => sentinel.stop());
   const fences = new MemoryFences();
   const [one, other] = await Promise.all([openRedisNode(sentinel.url, fences), openRedisNode(sentinel.url, fences)]);
   onTestFinished(async () => {
     await Promise.all([one.close(), other.close()]);
-    await Promise.all([sentinel.stop(), master.stop(), replica.stop()]);
   });
   const build = async (epoch: string): Promise<void> => {
     await one.state.beginBuild('ann', 'token', 0);
