@@ -36,8 +36,10 @@ export async function openStores(config: Config, deps: StoresDeps): Promise<Stor
   const { mysqlUrl, redisUrl } = config;
   if (mysqlUrl !== null && redisUrl !== null) return openShared(config, mysqlUrl, redisUrl, deps);
   const { clock, random, metrics } = deps;
-  const wakeup = deps.wakeup ?? createMemoryWakeup();
-  const state = deps.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax });
+  const local = createMemoryWakeup();
+  const wakeup = deps.wakeup ?? local;
+  const isConnected = (user: string): boolean => local.holds(user);
+  const state = deps.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax, isConnected });
   const mysql =
     mysqlUrl === null || deps.truth ? null : await openMysqlTruth({ url: mysqlUrl, clock, random, metrics });
   const truth = deps.truth ?? mysql ?? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') });

@@ -1,7 +1,12 @@
 import type { Wakeup, WakeupListener } from '../ports.ts';
 
+export interface MemoryWakeup extends Wakeup {
+  /** Whether some listener cares for changes of the user now. */
+  holds(user: string): boolean;
+}
+
 /** The wake-up of a single process: what is published is handed to every listener at once, in the order of publishing. */
-export function createMemoryWakeup(): Wakeup {
+export function createMemoryWakeup(): MemoryWakeup {
   const listeners = new Set<WakeupListener>();
   return {
     async publishChanges(changes) {
@@ -15,6 +20,10 @@ export function createMemoryWakeup(): Wakeup {
     },
     async publishOpened(connections) {
       for (const listener of listeners) listener.opened?.(connections);
+    },
+    holds(user) {
+      for (const listener of listeners) if (listener.holds?.(user) === true) return true;
+      return false;
     },
     subscribe(listener) {
       listeners.add(listener);

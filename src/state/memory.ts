@@ -6,6 +6,8 @@ export interface MemoryStateOptions {
   readonly clock: Clock;
   /** Users held at most; above it the least recently used are forgotten, and built again when they ask. */
   readonly usersMax?: number;
+  /** Users who are connected here are kept above the limit too: to one who is forgotten no change can be pushed. */
+  readonly isConnected?: (user: string) => boolean;
   /** A user who has not asked for so long is forgotten. */
   readonly idleTtlMs?: number;
   /** Large conversations whose rev is held at most; one forgotten counts as not known, so its row is derived when asked for. */
@@ -15,6 +17,8 @@ export interface MemoryStateOptions {
 const USERS_MAX = 1_000_000;
 const IDLE_TTL_MS = 30 * 24 * 3_600_000;
 const LARGE_MAX = 1_000_000;
+/** Users looked at for one who comes new, however many of the least recently used are connected. */
+const LOOKS_MAX = 64;
 
 const MISSING: StateAnswer = { kind: 'missing' };
 const BUILDING: StateAnswer = { kind: 'building' };
@@ -39,12 +43,16 @@ interface Building {
  * keep a user nor cost the upkeep of the order of use.
  */
 export function createMemoryState(options: MemoryStateOptions): StateStore {
-  const { clock, usersMax = USERS_MAX, idleTtlMs = IDLE_TTL_MS, largeMax = LARGE_MAX } = options;
+  const {
+    clock,
+    usersMax = USERS_MAX,
+    isConnected = () => false,
+    idleTtlMs = IDLE_TTL_MS,
+    largeMax = LARGE_MAX,
+  } = options;
   /** Least recently used first. */
   const users = new Map<string, Live | Building>();
-  /** Least recently raised first. */
-  const largeRevs = new Map<string, number>();
-  const revOf = (conv: string): number | undefined => largeRevs.get(conv);
+  const largeRevs = createLargeRevs(largeMax);
 
   function entryOf(user: string, nowMs: number): Live | Building | undefined {
     const entry = users.get(user);
@@ -58,10 +66,15 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
     users.set(user, entry);
   }
 
-  function makeRoom(nowMs: number): void {
+  function makeRoomFor(newest: string, nowMs: number): void {
+    let looks = 0;
     for (const [user, entry] of users) {
+      if (user === newest || looks++ === LOOKS_MAX) break;
       if (users.size <= usersMax && nowMs - entry.usedAtMs < idleTtlMs) break;
-      users.delete(user);
+      if (entry.kind === 'live' && isConnected(user)) {
+        entry.usedAtMs = nowMs;
+        putLast(user, entry);
+      } else users.delete(user);
     }
   }
 
@@ -99,7 +112,7 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
         tombstoneFloor: state.tombstoneFloor,
         rows: rowsSince(state, sinceVersion),
         large,
-        largeBehind: movedOn(state, large, revOf),
+        largeBehind: movedOn(state, large, largeRevs.of),
       };
     },
 
@@ -109,7 +122,7 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
       if (entry?.kind === 'building' && entry.token !== token && nowMs - entry.usedAtMs < takeOverAfterMs) return false;
       // What was dirty under an older marker was committed before this one: the read of truth that follows sees it.
       putLast(user, { kind: 'building', token, usedAtMs: nowMs, dirty: new Set() });
-      makeRoom(nowMs);
+      makeRoomFor(user, nowMs);
       return true;
     },
 
@@ -127,15 +140,7 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
     },
 
     async raiseLarge(revs) {
-      for (const [conv, rev] of revs) {
-        const known = largeRevs.get(conv) ?? 0;
-        largeRevs.delete(conv);
-        largeRevs.set(conv, Math.max(known, rev));
-      }
-      for (const conv of largeRevs.keys()) {
-        if (largeRevs.size <= largeMax) break;
-        largeRevs.delete(conv);
-      }
+      largeRevs.raise(revs);
     },
 
     async drop(user) {
@@ -148,5 +153,26 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
       users.clear();
       largeRevs.clear();
     },
+  };
+}
+
+/** Revs of large conversations, as far as they have been made known. */
+function createLargeRevs(max: number) {
+  /** Least recently raised first. */
+  const revs = new Map<string, number>();
+  return {
+    of: (conv: string): number | undefined => revs.get(conv),
+    raise(raised: ReadonlyMap<string, number>): void {
+      for (const [conv, rev] of raised) {
+        const known = revs.get(conv) ?? 0;
+        revs.delete(conv);
+        revs.set(conv, Math.max(known, rev));
+      }
+      for (const conv of revs.keys()) {
+        if (revs.size <= max) break;
+        revs.delete(conv);
+      }
+    },
+    clear: (): void => revs.clear(),
   };
 }

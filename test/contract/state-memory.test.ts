@@ -36,6 +36,28 @@ describe('memory state: bounds', () => {
     expect(await state.read('cem')).toMatchObject({ total: 0 });
   });
 
+  test('[SY10] users who are connected are not forgotten, however many others ask', async () => {
+    const connected = new Set(['ann', 'bob']);
+    const isConnected = (user: string): boolean => connected.has(user);
+    const state = createMemoryState({ clock: createHandClock(), usersMax: 3, isConnected });
+    for (const user of connected) await build(state, user, 'epoch-1', [plainRow({ conv: 'c', unread: 1 })]);
+    for (let i = 0; i < 200; i++) await build(state, `passer-by-${i}`, 'epoch-1', []);
+    for (const user of connected) await applied(state, user, { parts: [part()] });
+    expect(await state.read('passer-by-198')).toBeNull();
+    expect(await state.read('passer-by-199')).not.toBeNull();
+    connected.clear();
+    for (let i = 0; i < 3; i++) await build(state, `other-${i}`, 'epoch-1', []);
+    expect([await state.read('ann'), await state.read('bob')]).toEqual([null, null]);
+  });
+
+  test('[SY10] where more are connected than the limit allows, all of them are kept', async () => {
+    const state = createMemoryState({ clock: createHandClock(), usersMax: 2, isConnected: () => true });
+    const names = Array.from({ length: 200 }, (_, i) => `u${i}`);
+    for (const user of names) await build(state, user, 'epoch-1', []);
+    const kept = await Promise.all(names.map((user) => state.read(user)));
+    expect(kept).not.toContain(null);
+  });
+
   test('[SY10] a user who has not asked for the time to live is forgotten, and changes do not prolong it', async () => {
     const clock = createHandClock();
     const state = createMemoryState({ clock, idleTtlMs: TTL_MS });
