@@ -43,7 +43,8 @@ type Command =
  */
 const BATCH_ITEMS_MAX = 500;
 const WAITING_ITEMS_MAX = 100_000;
-const LANE_WAITING_MAX = 2000;
+/** More than one socket can have sent before it is no longer read (1000, and one chunk of the network full of the shortest frames). */
+const LANE_WAITING_MAX = 8000;
 /** Ack frames of one user are carried out as one up to so many items. */
 const ITEMS_TOGETHER_MAX = 500;
 /** Answers that may wait for the state to come back; beyond it a command is refused although it is durable, and a resend is harmless. */

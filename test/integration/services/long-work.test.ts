@@ -75,6 +75,15 @@ test('[AK4] short acks of many users and frames still share their transactions',
   expect(sizes).toEqual([300]);
 });
 
+test('[AK4] commands that one socket can have sent before it is held back are all carried out, none refused', async () => {
+  const bench = openServiceBench();
+  const asked = Array.from({ length: 6500 }, () =>
+    bench.services.commands.readAll('ann', { epoch: 'none', sync_version: 1 }),
+  );
+  const codes = (await Promise.allSettled(asked)).map((one) => (one as { reason?: { code?: string } }).reason?.code);
+  expect(new Set(codes)).toEqual(new Set(['stale_cursor']));
+});
+
 test('[CN9] events that name many users are cut into transactions of a bounded size, in their order', async () => {
   const { sizes, truth } = countedTransactions();
   const bench = openServiceBench({ truth });
