@@ -133,6 +133,7 @@ export class Post {
       const more = ingestDetailsRequest(events, facts);
       const details = more ? await tx.load(more) : null;
       const nowMs = clock.nowMs();
+      for (const { conv } of events) this.#noteActivity(facts.conversation(conv)?.activity ?? 0);
       const nextActivity = () => this.#nextActivity(nowMs);
       const plan = planIngest({ events, fingerprints, facts, details, nowMs, nextActivity });
       const outbox = this.#deps.keepsOutbox ? outboxOf(plan) : [];
@@ -144,6 +145,11 @@ export class Post {
     offered.then(() => (outboxIds.length > 0 ? truth.outboxDone(outboxIds) : undefined)).catch(onError);
     this.#fanOuts.push(offered.catch(() => {}));
     return plan.results;
+  }
+
+  /** DT7: what came before this process, or from a node whose clock is ahead, is older all the same. */
+  #noteActivity(activity: number): void {
+    this.#lastActivity = Math.max(this.#lastActivity, activity);
   }
 
   #nextActivity(nowMs: number): number {
