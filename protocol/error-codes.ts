@@ -19,7 +19,11 @@ export const errorCodes = {
   unknown_message: { meaning: 'the seq is above the head of the conversation', retry: false },
   seq_taken: { meaning: 'another message has this seq', retry: false },
   event_id_conflict: { meaning: 'the event_id belongs to a different event', retry: false },
-  stale_cursor: { meaning: 'the epoch is not the present one; sync first', retry: false, http: 409 },
+  stale_cursor: {
+    meaning: 'the epoch is not the present one, or the version too old; sync first',
+    retry: false,
+    http: 409,
+  },
   already_greeted: { meaning: 'a second hello on one socket', retry: false },
   not_greeted: { meaning: 'a frame before hello', retry: false },
   unauthorized: { meaning: 'no valid key or token', retry: false, http: 401 },

@@ -30,6 +30,16 @@ export function rowBytesMax(row: Row): number {
   return bytes;
 }
 
+/** `{"conv":"","status":"unknown","read_seq":,"unread":},` and the digits of its numbers. */
+const NAMED_BYTES = 88;
+
+/** Whether an answer that names these conversations leaves half of its frame for those that change while it is made. */
+export function canBeNamed(convs: readonly string[]): boolean {
+  let bytes = 0;
+  for (const conv of convs) bytes += NAMED_BYTES + textBytesMax(conv);
+  return bytes <= FRAME_ROWS_BYTES_MAX / 2;
+}
+
 function textBytesMax(text: string): number {
   return PLAIN_ASCII.test(text) ? text.length : text.length * ESCAPED_BYTES_MAX;
 }

@@ -6,6 +6,7 @@
  */
 import type { AckedItem, AckItem } from '../../protocol/index.ts';
 import { readAllItems } from '../core/commands/read-all.ts';
+import { canBeNamed } from '../core/row-bytes.ts';
 import type { StateCall, StateHead } from '../core/change-set.ts';
 import { Unavailable, UserFault } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
@@ -100,7 +101,7 @@ export class Commands {
     return this.#lanes.add(user, { kind: 'clear', conv: clear.conv, upToSeq: clear.up_to_seq });
   }
 
-  /** AK8. Rejects with `stale_cursor` when the epoch is not the present one; then nothing has moved. */
+  /** AK8. Rejects with `stale_cursor` when the epoch is not the present one, or the version too old; then nothing has moved. */
   readAll(user: string, at: { epoch?: string | undefined; sync_version?: number | undefined }): Promise<CommandAnswer> {
     return this.#lanes.add(user, { kind: 'read_all', epoch: at.epoch, syncVersion: at.sync_version });
   }
@@ -132,6 +133,10 @@ export class Commands {
       throw new UserFault('stale_cursor', 'the epoch is not the present one; sync first', 'epoch');
     }
     const { acks, stale } = readAllItems(user, view.rows, syncVersion ?? null);
+    if (!canBeNamed(stale)) {
+      const message = 'more rows have changed since this version than one frame can name; sync first';
+      throw new UserFault('stale_cursor', message, 'sync_version');
+    }
     const command: UserCommand = { kind: 'ack', items: acks.map(({ item }) => item) };
     await this.#commit(user, [command], queued, ([items = []]) => {
       // What moved shows in the delta. Named is only what stayed because it had changed, here or while this ran.

@@ -93,6 +93,28 @@ test('[AK8] read all at a version leaves what changed since, names it, and makes
   });
 });
 
+test('[AK8] a version since which more rows have changed than one frame can name is refused, and nothing moves', async () => {
+  const bench = openServiceBench();
+  const convs = Array.from({ length: 1000 }, (_, i) => `conversation-${i}`);
+  const said = (conv: string, message_id: string) => ({ type: 'message.created', conv, message_id, sender: 'bob' });
+  for (let i = 0; i < convs.length; i += 500) {
+    const founded = convs.slice(i, i + 500).map((conv) => ({ ...said(conv, 'm1'), members: ['ann', 'bob'] }));
+    await bench.accept(...founded);
+  }
+  const { epoch, syncVersion } = await bench.services.sync.view('ann');
+  const at = { epoch, sync_version: syncVersion };
+  await bench.accept(...convs.slice(0, 200).map((conv) => said(conv, 'm2')));
+  await bench.accept(...convs.slice(200, 500).map((conv) => said(conv, 'm2')));
+  await expect(bench.services.commands.readAll('ann', at)).rejects.toMatchObject({
+    code: 'stale_cursor',
+    field: 'sync_version',
+  });
+  expect((await bench.services.sync.view('ann')).total).toBe(1500);
+  const later = await bench.services.commands.readAll('ann', { epoch, sync_version: syncVersion + 1 });
+  expect([later.items.length, later.total]).toEqual([300, 600]);
+  expect(Buffer.byteLength(JSON.stringify(later.items))).toBeLessThan(65_536);
+});
+
 test('[LC3] a clear of everything puts the row away, a clear of a part keeps the rest, a lower one is stale', async () => {
   const bench = await withMessages(5);
   const { commands } = bench.services;
