@@ -6,22 +6,43 @@ export interface Tally {
   passed: string[];
   failed: string[];
   skipped: { title: string; reason: string }[];
+  /** Files that had begun and not ended when this was written: where a run that was cut off stood. */
+  running: string[];
 }
 
-/** Writes the {@link Tally} of a run to a file, with the reasons of skipped tests, which vitest's own JSON leaves out. */
+/**
+ * Writes the {@link Tally} of a run to a file, with the reasons of skipped tests, which vitest's own JSON leaves out. It is written
+ * after each test file, so that a run that is cut off has a result, too.
+ */
 export function tallyReporter(file: string): Reporter {
+  const running = new Set<TestModule>();
+  const ended = new Set<TestModule>();
+  const write = (modules: Iterable<TestModule>, errors: readonly { message: string }[]): void => {
+    const tally: Tally = { passed: [], failed: [], skipped: [], running: [...running].map(nameOf) };
+    for (const module of modules) count(module, tally);
+    for (const error of errors) tally.failed.push(`error outside any test: ${error.message}`);
+    writeFileSync(file, JSON.stringify(tally));
+  };
   return {
-    onTestRunEnd(modules, unhandledErrors) {
-      const tally: Tally = { passed: [], failed: [], skipped: [] };
-      for (const module of modules) count(module, tally);
-      for (const error of unhandledErrors) tally.failed.push(`error outside any test: ${error.message}`);
-      writeFileSync(file, JSON.stringify(tally));
+    onTestModuleQueued(module) {
+      running.add(module);
+      write(ended, []);
     },
+    onTestModuleEnd(module) {
+      running.delete(module);
+      ended.add(module);
+      write(ended, []);
+    },
+    onTestRunEnd: (modules, unhandledErrors) => write(modules, unhandledErrors),
   };
 }
 
+function nameOf(module: TestModule): string {
+  return module.relativeModuleId;
+}
+
 function count(module: TestModule, tally: Tally): void {
-  const inside = module.relativeModuleId;
+  const inside = nameOf(module);
   let tests = 0;
   for (const test of module.children.allTests()) {
     tests++;

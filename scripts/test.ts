@@ -44,6 +44,7 @@ const steps: Step[] = [
   { name: 'lint', command: ['oxlint', '.'] },
   { name: 'types', command: ['tsc', '-p', '.'] },
   { name: 'dead code', command: ['knip'] },
+  { name: 'programs', command: ['node', 'test/support/install.ts'], read: readNothing },
   { name: 'tests', command: ['vitest', 'run'], read: readTally },
 ];
 if ('dir' in kit) {
@@ -91,16 +92,23 @@ async function run(step: Step): Promise<{ code: number; output: string }> {
 function readTally(code: number): Outcome {
   try {
     const tally = JSON.parse(readFileSync(tallyFile, 'utf8')) as Tally;
+    for (const title of tally.failed) console.log(`failed: ${title}`);
+    for (const file of tally.running) console.log(`not ended: ${file}`);
     return {
       passed: tally.passed.length,
       // vitest may also fail for a reason that is no test's, a worker that crashed for one.
-      failed: Math.max(tally.failed.length, code === 0 ? 0 : 1),
+      failed: Math.max(tally.failed.length + tally.running.length, code === 0 ? 0 : 1),
       skipped: tally.skipped.map(({ title, reason }) => `${title}: ${reason}`),
     };
   } catch (error) {
     console.error(`no result of the tests: ${String(error)}`);
     return { passed: 0, failed: 1, skipped: [] };
   }
+}
+
+/** What is missing shows in the tests that need it. */
+function readNothing(code: number): Outcome {
+  return { passed: 0, failed: code === 0 ? 0 : 1, skipped: [] };
 }
 
 function readLastLine(code: number, output: string): Outcome {

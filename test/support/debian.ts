@@ -11,6 +11,7 @@ const PROGRAMS = {
 } as const;
 
 export type Program = keyof typeof PROGRAMS;
+export const ALL_PROGRAMS = Object.keys(PROGRAMS) as Program[];
 
 /** A program to be run, or why there is none: the reason to skip the test with, as in `t.skip(chromium.reason)`. */
 export type Found = { readonly path: string } | { readonly reason: string };
@@ -29,6 +30,19 @@ export function need(program: Program): Promise<Found> {
   return known;
 }
 
+/**
+ * Runs a command that installs packages, one at a time of all test processes: apt refuses a second user instead of waiting.
+ * The lock is not handed down (-o): a server that the command leaves running would hold it for ever.
+ */
+export async function underAptLock(command: readonly string[], timeoutMs: number): Promise<string> {
+  const { stdout } = await promisify(execFile)('flock', ['-o', '/var/lock/tidemark-test-apt', ...command], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    timeout: timeoutMs,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return stdout;
+}
+
 export const NEED_TIMEOUT_MS = INSTALL_TIMEOUT_MS + 60_000;
 
 async function findOrInstall(program: Program): Promise<Found> {
@@ -38,14 +52,9 @@ async function findOrInstall(program: Program): Promise<Found> {
   const hindrance = cannotInstall();
   if (hindrance !== null) return { reason: `${program} is not installed, and ${hindrance}` };
 
-  // One lock for all test processes: apt refuses a second user of its lists instead of waiting.
   const script = `apt-get update -qq && apt-get install -y -qq --no-install-recommends ${packages.join(' ')}`;
   try {
-    await promisify(execFile)('flock', ['/var/lock/tidemark-test-apt', 'sh', '-c', script], {
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      timeout: INSTALL_TIMEOUT_MS,
-      maxBuffer: 64 * 1024 * 1024,
-    });
+    await underAptLock(['sh', '-c', script], INSTALL_TIMEOUT_MS);
   } catch (error) {
     const output = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
     return { reason: `${packages.join(' ')} could not be installed: ${output.split('\n').at(-1) ?? ''}` };

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { resolve } from 'node:path';
+import { underAptLock } from './debian.ts';
 
 const SCRIPT = '../shared/services/real-mysql.sh';
 const START_TIMEOUT_MS = 12 * 60_000;
@@ -23,11 +21,7 @@ export async function realMysql(environment = process.env): Promise<RealMysql> {
     return { reason: `no real MySQL: ${SCRIPT} is not there, and neither TEST_MYSQL_URL nor TEST_REAL_MYSQL is set` };
   }
   try {
-    const { stdout } = await promisify(execFile)(
-      'flock',
-      [join(tmpdir(), 'tidemark-real-mysql.lock'), script, 'start'],
-      { timeout: START_TIMEOUT_MS },
-    );
+    const stdout = await underAptLock([script, 'start'], START_TIMEOUT_MS);
     return { url: stdout.trim().split('\n').at(-1) ?? '' };
   } catch (error) {
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string };
