@@ -24,7 +24,8 @@ export async function realMysql(environment = process.env): Promise<RealMysql> {
     const stdout = await underAptLock([script, 'start'], START_TIMEOUT_MS);
     return { url: stdout.trim().split('\n').at(-1) ?? '' };
   } catch (error) {
-    const { code, stderr = '' } = error as { code?: unknown; stderr?: string };
+    const { code, killed = false, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string };
+    if (killed) return { reason: `no real MySQL: ${SCRIPT} did not end within ${START_TIMEOUT_MS / 60_000} minutes` };
     if (code === NOT_HERE) return { reason: `no real MySQL: ${stderr.trim()}` };
     throw error;
   }
