@@ -7,6 +7,7 @@ import { createMemoryState } from './state/memory.ts';
 import { createMemoryWakeup } from './state/memory-wakeup.ts';
 import { openRedis } from './state/redis/open.ts';
 import { openMysqlTruth } from './truth/mysql/open.ts';
+import { claimSoleNode } from './truth/mysql/sole-node.ts';
 import { openSqliteTruth } from './truth/sqlite/open.ts';
 
 /** What the services stand on. */
@@ -35,15 +36,34 @@ export interface StoresDeps {
 export async function openStores(config: Config, deps: StoresDeps): Promise<Stores> {
   const { mysqlUrl, redisUrl } = config;
   if (mysqlUrl !== null && redisUrl !== null) return openShared(config, mysqlUrl, redisUrl, deps);
+  if (mysqlUrl !== null) return openSole(config, mysqlUrl, deps);
+  const truth = deps.truth ?? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') });
+  return closing({ ...inMemory(config, deps), truth, leases: alone });
+}
+
+/** Truth in a database, and the one node that uses it. */
+async function openSole(config: Config, mysqlUrl: string, deps: StoresDeps): Promise<Stores> {
   const { clock, random, metrics } = deps;
-  const local = createMemoryWakeup();
-  const wakeup = deps.wakeup ?? local;
-  const isConnected = (user: string): boolean => local.holds(user);
-  const state = deps.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax, isConnected });
-  const mysql =
-    mysqlUrl === null || deps.truth ? null : await openMysqlTruth({ url: mysqlUrl, clock, random, metrics });
-  const truth = deps.truth ?? mysql ?? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') });
-  return closing({ truth, state, epochs: createMemoryEpochs({ random }), wakeup, leases: mysql?.leases ?? alone });
+  const truth = await openMysqlTruth({ url: mysqlUrl, clock, random, metrics });
+  try {
+    const sole = await claimSoleNode(mysqlUrl);
+    const stores = closing({ ...inMemory(config, deps), truth: deps.truth ?? truth, leases: truth.leases });
+    return { ...stores, close: () => stores.close().finally(sole.release) };
+  } catch (error) {
+    await truth.close();
+    throw error;
+  }
+}
+
+function inMemory(config: Config, deps: StoresDeps): Pick<Stores, 'state' | 'epochs' | 'wakeup'> {
+  const { clock, random } = deps;
+  const wakeup = createMemoryWakeup();
+  const isConnected = (user: string): boolean => wakeup.holds(user);
+  return {
+    state: deps.state ?? createMemoryState({ clock, usersMax: config.stateUsersMax, isConnected }),
+    epochs: createMemoryEpochs({ random }),
+    wakeup: deps.wakeup ?? wakeup,
+  };
 }
 
 /** Stores that any number of nodes share; the fences and epochs of the state are kept in truth. */
