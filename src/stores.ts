@@ -48,7 +48,11 @@ async function openSole(config: Config, mysqlUrl: string, deps: StoresDeps): Pro
   try {
     const sole = await claimSoleNode(mysqlUrl);
     const stores = closing({ ...inMemory(config, deps), truth: deps.truth ?? truth, leases: truth.leases });
-    return { ...stores, close: () => stores.close().finally(sole.release) };
+    const close = async (): Promise<void> => {
+      await stores.close();
+      await sole.release();
+    };
+    return { ...stores, close };
   } catch (error) {
     await truth.close();
     throw error;
