@@ -32,6 +32,10 @@ export const errorCodes = {
   method_not_allowed: { meaning: 'the path does not know this method', retry: false, http: 405 },
   too_large: { meaning: 'the body or list is larger than allowed', retry: false, http: 413 },
   rate_limited: { meaning: 'too many requests; wait for retry_ms', retry: true, http: 429 },
-  unavailable: { meaning: 'a store is away for the moment; nothing was changed', retry: true, http: 503 },
+  unavailable: {
+    meaning: 'a store is away or slow for the moment; sent again, what was done already is not done twice',
+    retry: true,
+    http: 503,
+  },
   internal: { meaning: 'a fault of the server; it has been logged', retry: true, http: 500 },
 } as const satisfies Record<string, ErrorInfo>;

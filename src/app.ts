@@ -3,6 +3,7 @@ import { jsonCodec } from '../protocol/index.ts';
 import { msgpackCodec } from '../protocol/codec-msgpack.ts';
 import { type ApiKeys, createApiKeys } from './api/api-key.ts';
 import { createHttpServer } from './api/http-server.ts';
+import { readiness } from './api/readiness.ts';
 import { createApi } from './api/server.ts';
 import { type Config, weakKeys } from './config.ts';
 import { Bug, codeOf, Unavailable } from './errors.ts';
@@ -99,8 +100,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
     disconnect: (user, device) => stores.wakeup.publishDisconnect(user, device),
     async ready() {
       if (!isReady) throw new Unavailable('the server is starting or about to stop', config.drainMs);
-      await stores.truth.ping();
-      return (await isAway(stores.state)) ? ['state'] : [];
+      return readiness({ ...stores, clock, onError });
     },
   });
   const http = createHttpServer(overrides.front?.({ services, tokens, api }) ?? api, clock);
@@ -167,17 +167,6 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
       return (ending ??= end(false));
     },
   };
-}
-
-/** Without it events, acks and pulls go on from truth; a balancer that sent them nowhere would make an outage of it. */
-async function isAway(state: StateStore): Promise<boolean> {
-  try {
-    await state.ping();
-    return false;
-  } catch (error) {
-    if (error instanceof Unavailable) return true;
-    throw error;
-  }
 }
 
 function gatewaySettings(config: Config): GatewaySettings {

@@ -230,6 +230,7 @@ export interface WakeupListener {
 export interface Wakeup {
   publishChanges(changes: readonly Change[]): Promise<void>;
   publishLarge(notices: readonly LargeNotice[]): Promise<void>;
+  /** Throws Unavailable where other nodes could not be told: versions tell nothing of this. */
   publishDisconnect(user: string, device: string | null): Promise<void>;
   publishOpened(connections: readonly OpenedConnection[]): Promise<void>;
   subscribe(listener: WakeupListener): void;

@@ -15,7 +15,7 @@ export function careRoutes({ explain, reconcile, disconnect }: CareDeps, readBod
       method: 'GET',
       path: '/v1/users/:user/conversations/:conv/explain',
       access: 'key',
-      answer: async (c) => c.json(await explain.explain(pathId(c, 'user'), pathId(c, 'conv'))),
+      answer: async (c) => c.json(await explain.explain(pathId(c, 'user'), pathId(c, 'conv'), c.get('deadline'))),
     },
     {
       method: 'POST',
@@ -24,7 +24,7 @@ export function careRoutes({ explain, reconcile, disconnect }: CareDeps, readBod
       answer: async (c) => {
         const list = { field: 'users', itemsMax: limits.reconcileUsersMax };
         const { users, repair } = await readBody(c, reconcileBody, list);
-        return c.json(await reconcile.run({ users, repair }));
+        return c.json(await reconcile.run({ users, repair }, c.get('deadline')));
       },
     },
     {

@@ -7,27 +7,20 @@ import {
   readBody as readSchema,
 } from '../../protocol/index.ts';
 import { UserFault } from '../errors.ts';
-import type { Clock } from '../ports.ts';
 import type { CommandAnswer } from '../services/commands.ts';
 import type { Services } from '../services/services.ts';
-import { inTime } from './deadline.ts';
 import { pathId, queryCount } from './request-fields.ts';
 import type { ApiContext, ReadBody, Route } from './route.ts';
 
 const USER = '/v1/users/:user';
 const CONVERSATION = `${USER}/conversations/:conv`;
 
-export interface CommandRouteDeps extends Pick<Services, 'commands'> {
-  readonly clock: Clock;
-}
-
 /**
  * Commands of a user, given by the app's own server: the same as on a socket, and they show on the user's devices like those
- * (AK, LC3, LC4, LC5). On a socket the answer may wait for the state (DT8); here the caller is told to ask again, which is harmless:
- * what is done already is done once. In a list a conversation that the user is not in is an item with status `unknown` (AK3); a command that
+ * (AK, LC3, LC4, LC5). In a list a conversation that the user is not in is an item with status `unknown` (AK3); a command that
  * names a single one is refused.
  */
-export function commandRoutes({ commands, clock }: CommandRouteDeps, readBody: ReadBody): Route[] {
+export function commandRoutes({ commands }: Pick<Services, 'commands'>, readBody: ReadBody): Route[] {
   const items = { field: 'items', itemsMax: limits.ackItemsMax };
   return [
     {
@@ -37,7 +30,7 @@ export function commandRoutes({ commands, clock }: CommandRouteDeps, readBody: R
       answer: async (c) => {
         const user = pathId(c, 'user');
         const body = await readBody(c, readSchema, items);
-        return answered(c, await inTime(clock, commands.ack(user, body.items)));
+        return answered(c, await commands.ack(user, body.items, c.get('deadline')));
       },
     },
     {
@@ -47,7 +40,7 @@ export function commandRoutes({ commands, clock }: CommandRouteDeps, readBody: R
       answer: async (c) => {
         const user = pathId(c, 'user');
         const body = await readBody(c, readAllBody);
-        return answered(c, await inTime(clock, commands.readAll(user, body)));
+        return answered(c, await commands.readAll(user, body, c.get('deadline')));
       },
     },
     {
@@ -57,7 +50,7 @@ export function commandRoutes({ commands, clock }: CommandRouteDeps, readBody: R
       answer: async (c) => {
         const { user, conv } = namesOf(c);
         const body = await readBody(c, markBody);
-        return answered(c, known(await inTime(clock, commands.mark(user, { ...body, conv }))));
+        return answered(c, known(await commands.mark(user, { ...body, conv }, c.get('deadline'))));
       },
     },
     {
@@ -67,7 +60,7 @@ export function commandRoutes({ commands, clock }: CommandRouteDeps, readBody: R
       answer: async (c) => {
         const { user, conv } = namesOf(c);
         const body = await readBody(c, prefsBody);
-        return answered(c, known(await inTime(clock, commands.prefs(user, { ...body, conv }))));
+        return answered(c, known(await commands.prefs(user, { ...body, conv }, c.get('deadline'))));
       },
     },
     {
@@ -77,7 +70,7 @@ export function commandRoutes({ commands, clock }: CommandRouteDeps, readBody: R
       answer: async (c) => {
         const { user, conv } = namesOf(c);
         const clear = { conv, up_to_seq: queryCount(c, 'up_to_seq') };
-        return answered(c, known(await inTime(clock, commands.clear(user, clear))));
+        return answered(c, known(await commands.clear(user, clear, c.get('deadline'))));
       },
     },
   ];

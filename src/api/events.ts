@@ -12,7 +12,7 @@ export function eventRoutes({ post }: Pick<Services, 'post'>, readBody: ReadBody
       access: 'key',
       answer: async (c) => {
         const { events } = await readBody(c, eventsBody, list);
-        return c.json({ results: await post.post(events) });
+        return c.json({ results: await post.post(events, c.get('deadline')) });
       },
     },
   ];

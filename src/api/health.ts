@@ -1,15 +1,13 @@
 import type { MetricsRegistry } from '../metrics.ts';
+import type { Readiness } from './readiness.ts';
 import type { Route } from './route.ts';
 
 export interface HealthDeps {
   readonly metrics: MetricsRegistry;
   /** Metrics tell nothing of users, but much about the system: without this they are for holders of the API key. */
   readonly metricsOpen: boolean;
-  /**
-   * Throws Unavailable while requests would fail: truth is away, or the server is about to stop. Answers what is away without which
-   * requests are still served, if less well.
-   */
-  readonly ready: () => Promise<readonly string[]>;
+  /** Throws Unavailable while requests would fail: truth is away, or the server is about to stop. */
+  readonly ready: () => Promise<Readiness>;
 }
 
 /** What an orchestrator and an operator look at. `healthz`: the process answers; `readyz`: send it requests. */
@@ -28,8 +26,9 @@ export function healthRoutes({ metrics, metricsOpen, ready }: HealthDeps): Route
       access: 'open',
       isAlwaysAdmitted: true,
       answer: async (c) => {
-        const away = await ready();
-        return c.json(away.length > 0 ? { status: 'ready', away } : { status: 'ready' });
+        const { away, slow } = await ready();
+        const faults = { ...(away.length > 0 ? { away } : {}), ...(slow.length > 0 ? { slow } : {}) };
+        return c.json({ status: 'ready', ...faults });
       },
     },
     {

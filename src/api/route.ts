@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Schema } from '../../protocol/index.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Ticket } from './admission.ts';
 import type { ListLimit } from './request-body.ts';
 
@@ -13,6 +14,8 @@ interface Caller {
 }
 
 export interface ApiVariables {
+  /** Until when the caller waits, from the end of the request on. */
+  deadline: Deadline;
   /** Absent on routes that are always admitted. */
   ticket?: Ticket;
   /** The owner of the token on routes with a token. */

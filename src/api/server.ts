@@ -2,6 +2,7 @@ import { type RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
+import { Deadline } from '../deadline.ts';
 import { Bug, codeOf, UserFault } from '../errors.ts';
 import { type Log, logError } from '../log.ts';
 import type { MetricsRegistry } from '../metrics.ts';
@@ -17,6 +18,7 @@ import { errorAnswer } from './error-answer.ts';
 import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
 import { createPullRate } from './pull-rate.ts';
+import type { Readiness } from './readiness.ts';
 import { readBody } from './request-body.ts';
 import type { ApiContext, ApiVariables, ReadBody, Route } from './route.ts';
 import { syncRoutes } from './sync.ts';
@@ -48,8 +50,8 @@ const UNMATCHED = 'none';
 const HOST_IF_NOT_NAMED = 'localhost';
 
 /**
- * The HTTP side (CONTRACT §7): routes, and around each of them the same steps: path → key or token → admission → body → answer,
- * with every failure as `{error: {code, message, field?}}`.
+ * The HTTP side (CONTRACT §7): routes, and around each of them the same steps: path → key or token → admission → body → answer
+ * in time, with every failure as `{error: {code, message, field?}}`.
  */
 export function createApi(deps: ApiDeps): RequestListener {
   const { services, apiKeys, metrics, log, clock } = deps;
@@ -57,10 +59,16 @@ export function createApi(deps: ApiDeps): RequestListener {
   // Trie: the regular-expression router takes `unread:batchGet` for a parameter in the middle of a segment.
   const app = new Hono<{ Bindings: ApiContext['env']; Variables: ApiVariables }>({ router: new TrieRouter() });
 
-  const bodyOf: ReadBody = (c, schema, list) => {
+  const bodyOf: ReadBody = async (c, schema, list) => {
     const ticket = c.get('ticket');
     if (ticket === undefined) throw new Bug('a route that is always admitted reads a body');
-    return readBody(c.env.incoming, ticket, deps.bodyBytesMax, schema, list);
+    const deadline = c.get('deadline');
+    deadline.suspend();
+    try {
+      return await readBody(c.env.incoming, ticket, deps.bodyBytesMax, schema, list);
+    } finally {
+      deadline.begin();
+    }
   };
 
   async function admit(c: ApiContext, { access, isAlwaysAdmitted }: Route): Promise<void> {
@@ -85,7 +93,9 @@ export function createApi(deps: ApiDeps): RequestListener {
     if (route.access === 'token') setHeaders(c, crossOriginHeaders(c, deps.allowedOrigins));
     try {
       await admit(c, route);
-      response = await route.answer(c);
+      const deadline = new Deadline(clock);
+      c.set('deadline', deadline);
+      response = await deadline.meet(Promise.resolve(route.answer(c)), noteFault);
     } catch (error) {
       response = failed(c, error);
     } finally {
@@ -111,9 +121,13 @@ export function createApi(deps: ApiDeps): RequestListener {
     return failed(c, new UserFault('method_not_allowed', `this path takes ${allowed.join(', ')}`));
   }
 
-  function failed(c: ApiContext, error: unknown): Response {
+  function noteFault(error: unknown): void {
     logError(log, error, 'a request failed');
     if (codeOf(error) === 'internal') metrics.faulted(error instanceof Bug ? 'bug' : 'unexpected');
+  }
+
+  function failed(c: ApiContext, error: unknown): Response {
+    noteFault(error);
     const { status, body, headers } = errorAnswer(error);
     if (status === 401) c.header('www-authenticate', 'Bearer');
     setHeaders(c, headers);
@@ -123,7 +137,7 @@ export function createApi(deps: ApiDeps): RequestListener {
   const routes: Route[] = [
     ...eventRoutes(services, bodyOf),
     ...unreadRoutes(services, bodyOf),
-    ...commandRoutes({ ...services, clock }, bodyOf),
+    ...commandRoutes(services, bodyOf),
     ...careRoutes({ ...services, disconnect: deps.disconnect }, bodyOf),
     ...syncRoutes({
       ...services,

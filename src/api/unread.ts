@@ -33,7 +33,7 @@ export function unreadRoutes({ reads }: Pick<Services, 'reads'>, readBody: ReadB
       answer: async (c) => {
         const list = { field: 'users', itemsMax: limits.batchUsersMax };
         const { users } = await readBody(c, batchGetUsersBody, list);
-        return c.json({ users: await reads.totals(users) });
+        return c.json({ users: await reads.totals(users, c.get('deadline')) });
       },
     },
     {

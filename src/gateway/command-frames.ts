@@ -1,4 +1,5 @@
 import type { Ack, Clear, ErrorFrame, Mark, Prefs, ReadAll } from '../../protocol/index.ts';
+import type { Deadline } from '../deadline.ts';
 import { codeOf, Unavailable, UserFault } from '../errors.ts';
 import type { CommandAnswer } from '../services/commands.ts';
 import type { Services } from '../services/services.ts';
@@ -6,18 +7,23 @@ import type { Services } from '../services/services.ts';
 /** Frames that change something; all of them are answered by `acked`, or by `error` with their id. */
 export type CommandFrame = Ack | Mark | Prefs | Clear | ReadAll;
 
-export function carryOut(commands: Services['commands'], user: string, frame: CommandFrame): Promise<CommandAnswer> {
+export function carryOut(
+  commands: Services['commands'],
+  user: string,
+  frame: CommandFrame,
+  deadline: Deadline,
+): Promise<CommandAnswer> {
   switch (frame.t) {
     case 'ack':
-      return commands.ack(user, frame.items);
+      return commands.ack(user, frame.items, deadline);
     case 'mark':
-      return commands.mark(user, frame);
+      return commands.mark(user, frame, deadline);
     case 'prefs':
-      return commands.prefs(user, frame);
+      return commands.prefs(user, frame, deadline);
     case 'clear':
-      return commands.clear(user, frame);
+      return commands.clear(user, frame, deadline);
     case 'read_all':
-      return commands.readAll(user, frame);
+      return commands.readAll(user, frame, deadline);
   }
 }
 

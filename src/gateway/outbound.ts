@@ -1,9 +1,10 @@
 import type { Writable } from 'node:stream';
-import type { AckedItem, Codec, ServerFrame } from '../../protocol/index.ts';
+import type { Codec, ServerFrame } from '../../protocol/index.ts';
 import { nextDelta, VERSION_ROWS_MAX } from '../core/catch-up.ts';
 import type { CatchUpCourse } from '../core/catch-up.ts';
 import { nextPage } from '../core/snapshot-pages.ts';
 import type { SnapshotCourse } from '../core/snapshot-pages.ts';
+import { Deadline } from '../deadline.ts';
 import type { Clock, StateHead } from '../ports.ts';
 import { resync } from '../services/resync.ts';
 import type { Answer, Question as ResyncQuestion } from '../services/resync.ts';
@@ -13,7 +14,7 @@ import { messageFrame, PING_FRAME } from './frame-bytes.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { deltaOf } from './pushed-change.ts';
 import type { PushedChange } from './pushed-change.ts';
-import { type Position, type Put, WaitingAnswers } from './waiting-answers.ts';
+import { type AckToSend, type Position, type Put, WaitingAnswers } from './waiting-answers.ts';
 
 /** The socket that it writes to, and whoever owns it. */
 export interface Question extends ResyncQuestion {
@@ -32,6 +33,8 @@ export interface OutboundHost {
   announce(question: Question, answered: Answer): ServerFrame | null;
   /** Answers after how many ms a repair is tried again. */
   failed(question: Question, error: unknown): number;
+  /** A question failed after it had been answered for. */
+  faulted(error: unknown): void;
   /** A fault of our own: this socket cannot go on, and nobody else is to suffer for it. */
   broken(error: unknown): void;
   /** Something that was waiting, of the weight it was given with, is being written. */
@@ -74,6 +77,7 @@ export class Outbound {
   #catchUp: CatchUpCourse | null = null;
   #pages: SnapshotCourse | null = null;
   #cancelTimer: (() => void) | null = null;
+  #cancelLate: (() => void) | null = null;
 
   constructor(deps: OutboundDeps, host: OutboundHost) {
     this.#deps = deps;
@@ -107,9 +111,9 @@ export class Outbound {
   }
 
   /** The answer to a command; it waits until this socket was sent the version that contains the effect (CONTRACT §6). */
-  ack(id: number, items: readonly AckedItem[], at: StateHead, weight: number): void {
+  ack(ack: AckToSend): void {
     this.#waiting ??= new WaitingAnswers();
-    this.#waiting.addAck(id, items, at, weight);
+    this.#waiting.addAck(ack);
     this.#flush();
   }
 
@@ -145,6 +149,8 @@ export class Outbound {
   drop(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
+    this.#cancelLate?.();
+    this.#cancelLate = null;
     this.#pending = null;
     this.#waiting = null;
     this.#questions = null;
@@ -262,6 +268,7 @@ export class Outbound {
       weight += waiting.takeBeats(at, put);
       this.#awaitPush(waiting, at);
     }
+    weight += this.#refuseLate(waiting, put);
     weight += waiting.takeNotes(put);
     if (waiting.isEmpty) this.#waiting = null;
     if (weight > 0) this.#host.unload(weight);
@@ -278,6 +285,19 @@ export class Outbound {
         this.#flush();
       });
     }
+  }
+
+  /** An ack may wait for a version that a read brings which is under way; but no longer than its device waits. */
+  #refuseLate(waiting: WaitingAnswers, put: Put): number {
+    if (this.#cancelLate !== null || waiting.firstAck === null) return 0;
+    const weight = waiting.refuseLateAcks(put);
+    if (waiting.firstAck !== null) {
+      this.#cancelLate = this.#deps.clock.after(waiting.acksLateInMs, () => {
+        this.#cancelLate = null;
+        this.#flush();
+      });
+    }
+    return weight;
   }
 
   #takePage(put: Put): void {
@@ -311,7 +331,9 @@ export class Outbound {
     try {
       // Whoever has very many rows and asks without end has the loop for one answer at a time.
       if (question.kind === 'sync') await turn(clock);
-      const answered = await resync(services.sync, host.user, question);
+      const deadline = new Deadline(clock, question.askedAtMs);
+      const read = resync(services.sync, host.user, question);
+      const answered = await deadline.meet(read, (error) => host.faulted(error));
       for (const ack of covered) {
         ack.epoch = answered.view.epoch;
         ack.syncVersion = answered.view.syncVersion;

@@ -11,6 +11,7 @@ import type {
   ServerFrame,
   Sync,
 } from '../../protocol/index.ts';
+import { Deadline } from '../deadline.ts';
 import { codeOf, Unavailable, UserFault } from '../errors.ts';
 import { logError } from '../log.ts';
 import type { StateHead } from '../ports.ts';
@@ -202,9 +203,12 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   /** Handed over in the order received (AK4); the answers come in any order. */
   async #command(frame: CommandFrame, weight: number): Promise<void> {
     this.#intake.addLoad(weight);
+    const { services, clock } = this.#deps;
+    const deadline = new Deadline(clock);
     try {
-      const answer = await carryOut(this.#deps.services.commands, this.user, frame);
-      this.#outbound?.ack(frame.id, answer.items, answer, weight);
+      const carriedOut = carryOut(services.commands, this.user, frame, deadline);
+      const answer = await deadline.meet(carriedOut, (error) => this.faulted(error));
+      this.#outbound?.ack({ id: frame.id, items: answer.items, at: answer, weight, deadline });
     } catch (error) {
       this.#logFault(error, 'a command failed');
       this.#outbound?.note(errorFrame(error, frame.id), weight);
@@ -277,6 +281,10 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       this.#outbound?.note(errorFrame(error), 1);
     }
     return retryMs;
+  }
+
+  faulted(error: unknown): void {
+    this.#logFault(error, 'what nobody waited for any more failed');
   }
 
   broken(error: unknown): void {

@@ -1,5 +1,7 @@
 import type { AckedItem, ServerFrame } from '../../protocol/index.ts';
+import { type Deadline, tooLate } from '../deadline.ts';
 import type { StateHead } from '../ports.ts';
+import { errorFrame } from './command-frames.ts';
 
 /** Where the frames given to a socket end; total and digest belong to that version. */
 export interface Position {
@@ -9,10 +11,17 @@ export interface Position {
   readonly digest: string;
 }
 
-interface WaitingAck {
+/** The answer to a command. */
+export interface AckToSend {
   readonly id: number;
   readonly items: readonly AckedItem[];
+  /** Where the user stands with the effect in it. */
+  readonly at: StateHead;
   readonly weight: number;
+  readonly deadline: Deadline;
+}
+
+interface WaitingAck extends Omit<AckToSend, 'at'> {
   /** The version that contains the effect. */
   epoch: string;
   syncVersion: number;
@@ -43,7 +52,7 @@ export class WaitingAnswers {
   }
 
   /** The first answer that waits; null: none. */
-  get firstAck(): Pick<StateHead, 'epoch' | 'syncVersion'> | null {
+  get firstAck(): Pick<WaitingAck, 'epoch' | 'syncVersion'> | null {
     return this.#acks[0] ?? null;
   }
 
@@ -52,8 +61,8 @@ export class WaitingAnswers {
     return this.#mustProbe;
   }
 
-  addAck(id: number, items: readonly AckedItem[], { epoch, syncVersion }: StateHead, weight: number): void {
-    this.#acks.push({ id, items, epoch, syncVersion, weight });
+  addAck({ id, items, at: { epoch, syncVersion }, weight, deadline }: AckToSend): void {
+    this.#acks.push({ id, items, epoch, syncVersion, weight, deadline });
   }
 
   addNote(frame: ServerFrame, weight: number): void {
@@ -83,6 +92,23 @@ export class WaitingAnswers {
       taken++;
     }
     this.#acks.splice(0, taken);
+    return weight;
+  }
+
+  /** In how many ms the first of the waiting answers is late; Infinity: none waits. */
+  get acksLateInMs(): number {
+    return this.#acks.reduce((leastMs, { deadline }) => Math.min(leastMs, deadline.leftMs), Infinity);
+  }
+
+  /** Answers that came, but whose version did not come here in time: the command is to be sent again. */
+  refuseLateAcks(put: Put): number {
+    let weight = 0;
+    this.#acks = this.#acks.filter((ack) => {
+      if (!ack.deadline.isOver) return true;
+      put(errorFrame(tooLate(), ack.id));
+      weight += ack.weight;
+      return false;
+    });
     return weight;
   }
 

@@ -1,3 +1,5 @@
+import type { Deadline } from '../deadline.ts';
+import { tooLate } from '../deadline.ts';
 import { Unavailable } from '../errors.ts';
 
 export interface BatcherOptions<Item, Answer> {
@@ -14,6 +16,8 @@ export interface BatcherOptions<Item, Answer> {
   /** Weight that may wait; beyond it items are refused with Unavailable, so that overload never becomes a growing queue. */
   readonly waitingWeightMax: number;
   readonly soon: (run: () => void) => void;
+  /** What waits for its turn longer than its caller waits is refused, and not begun. */
+  readonly deadlineOf?: (item: Item) => Deadline | undefined;
 }
 
 interface Entry<Item, Answer> {
@@ -64,6 +68,7 @@ export class Batcher<Item, Answer> {
   }
 
   #take() {
+    this.#refuseLate();
     let count = 0;
     let weight = 0;
     for (const entry of this.#waiting) {
@@ -75,6 +80,17 @@ export class Batcher<Item, Answer> {
     return this.#waiting.splice(0, count);
   }
 
+  #refuseLate(): void {
+    const { deadlineOf } = this.#options;
+    if (deadlineOf === undefined) return;
+    this.#waiting = this.#waiting.filter(({ item, weight, reject }) => {
+      if (deadlineOf(item)?.isOver !== true) return true;
+      this.#waitingWeight -= weight;
+      reject(tooLate());
+      return false;
+    });
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) await this.#settle(this.#take());
     this.#running = false;
@@ -82,6 +98,7 @@ export class Batcher<Item, Answer> {
   }
 
   async #settle(batch: readonly Entry<Item, Answer>[]): Promise<void> {
+    if (batch.length === 0) return;
     try {
       const answers = await this.#options.run(batch.map((entry) => entry.item));
       batch.forEach((entry, i) => entry.resolve(answers[i] as Answer));

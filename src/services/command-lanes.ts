@@ -1,8 +1,12 @@
+import type { Deadline } from '../deadline.ts';
+import { tooLate } from '../deadline.ts';
 import { Unavailable } from '../errors.ts';
 
 /** What a user's devices and server send: facts about one user, to be carried out in the order received (AK4). */
 export interface Queued<Command, Answer> {
   readonly command: Command;
+  /** Until when it is waited for; absent: for ever. */
+  readonly deadline: Deadline | undefined;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -25,9 +29,9 @@ export class CommandLanes<Command, Answer> {
     this.#options = options;
   }
 
-  add(user: string, command: Command): Promise<Answer> {
+  add(user: string, command: Command, deadline?: Deadline): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const queued = { command, resolve, reject };
+      const queued = { command, deadline, resolve, reject };
       const lane = this.#lanes.get(user);
       if (!lane) {
         const opened = [queued];
@@ -48,8 +52,21 @@ export class CommandLanes<Command, Answer> {
   async #run(user: string, lane: Queued<Command, Answer>[]): Promise<void> {
     // One turn later, so that frames which arrive together are seen together.
     await Promise.resolve();
-    while (lane.length > 0) await this.#options.run(user, lane.splice(0, this.#options.countTogether(lane)));
+    while (lane.length > 0) {
+      const front = lane.splice(0, this.#options.countTogether(lane)).filter(isWaitedFor);
+      if (front.length > 0) await this.#options.run(user, front);
+    }
     this.#lanes.delete(user);
     if (this.#lanes.size === 0) for (const resolve of this.#idleListeners.splice(0)) resolve();
   }
+}
+
+/**
+ * Its device has been told to send it again, and may have changed its mind since, on another node too: what has not begun by then
+ * is never carried out.
+ */
+function isWaitedFor<Command, Answer>({ deadline, reject }: Queued<Command, Answer>): boolean {
+  if (deadline?.isOver !== true) return true;
+  reject(tooLate());
+  return false;
 }

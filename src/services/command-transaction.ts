@@ -15,6 +15,7 @@ import { draftPrefs } from '../core/commands/prefs.ts';
 import type { RowFacts } from '../core/facts.ts';
 import { deriveRow, reportedUnread } from '../core/row.ts';
 import type { ConvUser, FactRequest, Facts, OutboxTarget } from '../core/transaction-facts.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Truth, TruthTransaction } from '../ports.ts';
 
 export type UserCommand =
@@ -37,6 +38,8 @@ export type UserCommand =
 export interface UserJob {
   readonly user: string;
   readonly commands: readonly UserCommand[];
+  /** The latest of those of the commands. */
+  readonly deadline: Deadline | undefined;
 }
 
 export interface JobOutcome {

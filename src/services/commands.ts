@@ -8,6 +8,7 @@ import type { AckedItem, AckItem } from '../../protocol/index.ts';
 import { readAllItems } from '../core/commands/read-all.ts';
 import { canBeNamed } from '../core/row-bytes.ts';
 import type { StateCall, StateHead } from '../core/change-set.ts';
+import type { Deadline } from '../deadline.ts';
 import { Unavailable, UserFault } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock, StateStore, Truth } from '../ports.ts';
@@ -72,38 +73,51 @@ export class Commands {
       batchWeightMax: BATCH_ITEMS_MAX,
       waitingWeightMax: WAITING_ITEMS_MAX,
       soon: (run) => deps.clock.soon(run),
+      deadlineOf: ({ deadline }) => deadline,
     });
   }
 
   /** AK1–AK4. One answer an item, in order. */
-  ack(user: string, items: readonly AckItem[]): Promise<CommandAnswer> {
-    return this.#lanes.add(user, { kind: 'ack', items });
+  ack(user: string, items: readonly AckItem[], deadline?: Deadline): Promise<CommandAnswer> {
+    return this.#lanes.add(user, { kind: 'ack', items }, deadline);
   }
 
   /** AK7. */
   mark(
     user: string,
     mark: { conv: string; from_seq?: number | undefined; read_epoch?: number | undefined },
+    deadline?: Deadline,
   ): Promise<CommandAnswer> {
-    return this.#lanes.add(user, { kind: 'mark', conv: mark.conv, fromSeq: mark.from_seq, readEpoch: mark.read_epoch });
+    const { conv, from_seq: fromSeq, read_epoch: readEpoch } = mark;
+    return this.#lanes.add(user, { kind: 'mark', conv, fromSeq, readEpoch }, deadline);
   }
 
   /** LC4, LC5. */
   prefs(
     user: string,
     prefs: { conv: string; muted?: boolean | undefined; hidden?: boolean | undefined },
+    deadline?: Deadline,
   ): Promise<CommandAnswer> {
-    return this.#lanes.add(user, { kind: 'prefs', conv: prefs.conv, muted: prefs.muted, hidden: prefs.hidden });
+    const { conv, muted, hidden } = prefs;
+    return this.#lanes.add(user, { kind: 'prefs', conv, muted, hidden }, deadline);
   }
 
   /** LC3. */
-  clear(user: string, clear: { conv: string; up_to_seq?: number | undefined }): Promise<CommandAnswer> {
-    return this.#lanes.add(user, { kind: 'clear', conv: clear.conv, upToSeq: clear.up_to_seq });
+  clear(
+    user: string,
+    { conv, up_to_seq: upToSeq }: { conv: string; up_to_seq?: number | undefined },
+    deadline?: Deadline,
+  ): Promise<CommandAnswer> {
+    return this.#lanes.add(user, { kind: 'clear', conv, upToSeq }, deadline);
   }
 
   /** AK8. Rejects with `stale_cursor` when the epoch is not the present one, or the version too old; then nothing has moved. */
-  readAll(user: string, at: { epoch?: string | undefined; sync_version?: number | undefined }): Promise<CommandAnswer> {
-    return this.#lanes.add(user, { kind: 'read_all', epoch: at.epoch, syncVersion: at.sync_version });
+  readAll(
+    user: string,
+    { epoch, sync_version: syncVersion }: { epoch?: string | undefined; sync_version?: number | undefined },
+    deadline?: Deadline,
+  ): Promise<CommandAnswer> {
+    return this.#lanes.add(user, { kind: 'read_all', epoch, syncVersion }, deadline);
   }
 
   /** Resolves when every command received has been answered. */
@@ -155,7 +169,9 @@ export class Commands {
     queued: readonly Queued<Command, CommandAnswer>[],
     itemsOf: (items: AckedItem[][]) => AckedItem[][],
   ): Promise<void> {
-    const { items, call, outboxIds } = await this.#jobs.add({ user, commands });
+    // In the order received, so the last one is waited for longest.
+    const deadline = queued.at(-1)?.deadline;
+    const { items, call, outboxIds } = await this.#jobs.add({ user, commands, deadline });
     for (const item of items.flat()) this.#deps.metrics.acked(item.status);
     const lists = itemsOf(items);
     const answer = async (head: StateHead): Promise<void> => {
@@ -167,7 +183,7 @@ export class Commands {
     } catch (error) {
       if (!(error instanceof Unavailable) || this.#unshown.size >= UNSHOWN_MAX) throw error;
       // DT8: durable it is. The lane goes on, so that what comes next becomes durable too; the answer follows when the state is back.
-      const shown = this.#showWhenBack(user, call).then(answer);
+      const shown = this.#showWhenBack(user, call, deadline).then(answer);
       this.#unshown.add(shown);
       shown
         .catch((fault: unknown) => {
@@ -177,8 +193,10 @@ export class Commands {
     }
   }
 
-  async #showWhenBack(user: string, call: StateCall | null): Promise<StateHead> {
+  /** No longer than somebody waits; what is not shown by then the relay fans out, and the command sent again is `stale`. */
+  async #showWhenBack(user: string, call: StateCall | null, deadline: Deadline | undefined): Promise<StateHead> {
     for (;;) {
+      deadline?.demand();
       await new Promise<void>((resolve) => this.#deps.clock.after(SHOW_AGAIN_MS, resolve));
       try {
         return await this.#show(user, call);

@@ -2,8 +2,12 @@
 import type { ExplainAnswer } from '../../protocol/index.ts';
 import { floorOf } from '../core/counting.ts';
 import { deriveRow, isCapped, reportedUnread } from '../core/row.ts';
+import type { Deadline } from '../deadline.ts';
 import { UserFault } from '../errors.ts';
 import type { Truth } from '../ports.ts';
+
+/** A count takes as long as there is to count, and whoever asks for one has asked why. */
+const COUNT_WITHIN_MS = 20_000;
 
 export interface ExplainDeps {
   readonly truth: Truth;
@@ -17,7 +21,7 @@ export class Explain {
     this.#deps = deps;
   }
 
-  async explain(user: string, conv: string): Promise<ExplainAnswer> {
+  async explain(user: string, conv: string, deadline?: Deadline): Promise<ExplainAnswer> {
     const { truth, groupThreshold } = this.#deps;
     const [facts] = await truth.rows([{ conv, user }]);
     if (!facts?.membership.member || facts.conversation.dissolved) {
@@ -25,6 +29,7 @@ export class Explain {
     }
     const row = deriveRow(facts, groupThreshold);
     const floor = floorOf(facts);
+    deadline?.goesOn(COUNT_WITHIN_MS);
     const { counted, leftOut } = await truth.countMessages({ conv, user }, floor.seq);
     const unread = reportedUnread(row);
     return {

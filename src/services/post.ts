@@ -10,6 +10,7 @@ import { fingerprintText } from '../core/ingest/fingerprint.ts';
 import { planIngest } from '../core/ingest/plan.ts';
 import type { IngestPlan } from '../core/ingest/plan.ts';
 import { ingestDetailsRequest, ingestRequest } from '../core/ingest/request.ts';
+import type { Deadline } from '../deadline.ts';
 import { Unavailable } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock, OutboxTarget, Truth } from '../ports.ts';
@@ -37,6 +38,11 @@ const NAMES_A_MESSAGE = 4;
 /** Activity numbers per millisecond, so that messages of one millisecond keep their order in lists. */
 const ACTIVITIES_PER_MS = 1024;
 
+interface Request {
+  readonly events: readonly Event[];
+  readonly deadline: Deadline | undefined;
+}
+
 interface Accepted {
   readonly results: readonly EventResult[];
   /** Resolves when the whole batch has been offered to the state. */
@@ -49,7 +55,7 @@ const SHOWN_WAIT_MS = 500;
 
 export class Post {
   readonly #deps: PostDeps;
-  readonly #batches: Batcher<readonly Event[], Accepted>;
+  readonly #batches: Batcher<Request, Accepted>;
   #lastActivity = 0;
   /** Of the batch under way; they never reject. */
   #fanOuts: Promise<void>[] = [];
@@ -58,10 +64,11 @@ export class Post {
     this.#deps = deps;
     this.#batches = new Batcher({
       run: (requests) => this.#commit(requests),
-      weightOf: (events) => events.reduce((weight, event) => weight + weightOf(event), 0),
+      weightOf: ({ events }) => events.reduce((weight, event) => weight + weightOf(event), 0),
       batchWeightMax: BATCH_WEIGHT_MAX,
       waitingWeightMax: WAITING_WEIGHT_MAX,
       soon: (run) => deps.clock.soon(run),
+      deadlineOf: ({ deadline }) => deadline,
     });
   }
 
@@ -69,10 +76,10 @@ export class Post {
    * Answers one result an event, in order; a bad event does not stop the others. When it answers, what was accepted is durable.
    * Throws Unavailable when truth cannot be reached: then nothing may be assumed, and a retry of the same events is harmless (OR2, DT3).
    */
-  async post(values: readonly unknown[]): Promise<EventResult[]> {
+  async post(values: readonly unknown[], deadline?: Deadline): Promise<EventResult[]> {
     const checked = values.map(checkEvent);
     const events = checked.flatMap((one) => (one.ok ? [one.event] : []));
-    const { results: answers, shown } = events.length > 0 ? await this.#batches.add(events) : NOTHING;
+    const { results: answers, shown } = events.length > 0 ? await this.#batches.add({ events, deadline }) : NOTHING;
     let next = 0;
     const results = checked.map((one): EventResult =>
       one.ok ? (answers[next++] as EventResult) : { ok: false, error: one.error },
@@ -96,15 +103,16 @@ export class Post {
     cancel();
   }
 
-  async #commit(requests: readonly (readonly Event[])[]): Promise<Accepted[]> {
+  async #commit(requests: readonly Request[]): Promise<Accepted[]> {
     const results: EventResult[] = [];
-    for (const events of transactionsOf(requests.flat())) {
+    for (const events of transactionsOf(requests.flatMap(({ events }) => events))) {
       await this.#deps.fanOut.room();
       results.push(...(await this.#commitOrSplit(events)));
+      for (const { deadline } of requests) deadline?.goesOn();
     }
     let start = 0;
     const shown = Promise.all(this.#fanOuts.splice(0));
-    return requests.map((events) => ({ results: results.slice(start, (start += events.length)), shown }));
+    return requests.map(({ events }) => ({ results: results.slice(start, (start += events.length)), shown }));
   }
 
   /** A transaction that fails for anything but unreachable truth is split in halves until the culprit stands alone (DESIGN §2). */

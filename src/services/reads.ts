@@ -1,6 +1,7 @@
 /** The numbers by request: what the pull side of the server API answers (CONTRACT §7). */
 import type { BatchGetConvsAnswer, CheckAnswer, CheckItem, Row, UserTotals } from '../../protocol/index.ts';
 import { listingOf, toWireRow } from '../core/row.ts';
+import type { Deadline } from '../deadline.ts';
 import type { StateView, Truth } from '../ports.ts';
 import type { Sync } from './sync.ts';
 
@@ -25,14 +26,16 @@ export class Reads {
   }
 
   /** Totals of many users, each of one sync_version (CN3), in the order asked. */
-  async totals(users: readonly string[]): Promise<UserTotals[]> {
+  async totals(users: readonly string[], deadline?: Deadline): Promise<UserTotals[]> {
     const answers: UserTotals[] = [];
     for (let i = 0; i < users.length; i += PARALLEL_USERS) {
+      deadline?.demand();
       const part = users.slice(i, i + PARALLEL_USERS);
       const views = await Promise.all(part.map((user) => this.#deps.sync.pull(user, Number.MAX_SAFE_INTEGER)));
       for (const { user, total, badge, mentions, syncVersion } of views) {
         answers.push({ user, total, badge, mentions, sync_version: syncVersion });
       }
+      deadline?.goesOn();
     }
     return answers;
   }

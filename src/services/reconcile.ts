@@ -7,6 +7,7 @@ import type { ReconcileAnswer } from '../../protocol/index.ts';
 import { floorOf } from '../core/counting.ts';
 import type { RowFacts } from '../core/facts.ts';
 import { deriveRow, type DerivedRow, type HeldRow, listingOf, looksSame } from '../core/row.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock, Random, StateStore, StateView, Truth } from '../ports.ts';
 import type { Refresh } from './refresh.ts';
@@ -36,21 +37,18 @@ export class Reconcile {
   }
 
   /** `users` absent: everybody. `wrong` and `repaired` count users. */
-  async run({
-    users,
-    repair = false,
-  }: {
-    users?: readonly string[] | undefined;
-    repair?: boolean | undefined;
-  }): Promise<ReconcileAnswer> {
+  async run(
+    { users, repair = false }: { users?: readonly string[] | undefined; repair?: boolean | undefined },
+    deadline?: Deadline,
+  ): Promise<ReconcileAnswer> {
     const answer = { checked: 0, wrong: 0, repaired: 0 };
-    if (users) await this.#page(users, repair, answer);
+    if (users) await this.#page(users, repair, answer, deadline);
     else {
       let after: string | null = null;
       for (;;) {
         const page: string[] = await this.#deps.truth.users(after, USERS_A_PAGE);
         if (page.length === 0) break;
-        await this.#page(page, repair, answer);
+        await this.#page(page, repair, answer, deadline);
         after = page.at(-1) as string;
       }
     }
@@ -69,13 +67,15 @@ export class Reconcile {
     return { answer, next: page.length < limit ? null : (page.at(-1) ?? null) };
   }
 
-  async #page(users: readonly string[], repair: boolean, answer: ReconcileAnswer): Promise<void> {
+  async #page(users: readonly string[], repair: boolean, answer: ReconcileAnswer, deadline?: Deadline): Promise<void> {
     const startedAtMs = this.#deps.clock.steadyMs();
     for (const user of users) {
+      deadline?.demand();
       const outcome = await this.#user(user, repair);
       answer.checked++;
       if (outcome !== 'right') answer.wrong++;
       if (outcome === 'repaired') answer.repaired++;
+      deadline?.goesOn();
       await turn(this.#deps.clock);
     }
     this.#deps.metrics.reconciled(users.length, (this.#deps.clock.steadyMs() - startedAtMs) / 1000);

@@ -56,10 +56,11 @@ async function serves(): Promise<void> {
 }
 
 describe('a server that', () => {
-  test('was killed: all calls are refused, a hint is dropped, and it is served again when it is back', async () => {
+  test('was killed: all calls are refused, a hint is dropped, who revokes is told, and it is served again when it is back', async () => {
     await redis.kill();
     await expect.poll(async () => (await refusals()).length, { timeout: DEADLINE_MS }).toBe(CALLS.length);
-    await node.wakeup.publishDisconnect('ann', null);
+    await node.wakeup.publishLarge([{ conv: 'c', rev: 1, op: 'message', newcomers: [] }]);
+    await expect(node.wakeup.publishDisconnect('ann', null)).rejects.toThrow(Unavailable);
     await redis.start();
     await serves();
     expect(await node.state.read('ann')).toBeNull();

@@ -9,7 +9,7 @@ export interface Border {
 }
 
 const RULES = ['src/core', 'protocol'];
-const USE_CASES = ['src/ports.ts', ...RULES, 'src/errors.ts', 'src/metrics.ts'];
+const USE_CASES = ['src/ports.ts', ...RULES, 'src/errors.ts', 'src/deadline.ts', 'src/metrics.ts'];
 const ADAPTER = [...USE_CASES, 'src/log.ts', 'node:*'];
 const SETTINGS = ['src/config.ts', 'src/config-option.ts', 'src/kept-secret.ts', 'src/system.ts', 'src/user-tokens.ts'];
 const EDGE = ['src/services', 'src/user-tokens.ts', ...USE_CASES, 'src/log.ts', 'node:*'];
@@ -37,6 +37,7 @@ export const BORDERS: Border[] = [
   { room: 'src/jobs', may: ['src/jobs', 'src/services', ...USE_CASES, 'src/log.ts'] },
   { room: 'src/cli', may: ['src/cli', 'src/main.ts', ...SETTINGS, ...RULES, 'commander', 'node:*'] },
   { room: 'src/errors.ts', may: ['protocol'] },
+  { room: 'src/deadline.ts', may: ['src/errors.ts', 'src/ports.ts'] },
   { room: 'src/log.ts', may: ['src/errors.ts', 'pino'] },
   { room: 'src/metrics.ts', may: ['protocol', 'prom-client'] },
   { room: 'src/config.ts', may: ['protocol', 'src/config-option.ts', 'src/state/redis/redis-url.ts'] },

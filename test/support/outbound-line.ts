@@ -1,9 +1,10 @@
-import { jsonCodec, type ServerFrame } from '../../protocol/index.ts';
+import { type AckedItem, jsonCodec, type ServerFrame } from '../../protocol/index.ts';
 import type { DerivedRow } from '../../src/core/row.ts';
 import { buildUserState, headOf, offer, rowsSince, type UserState } from '../../src/core/user-state.ts';
+import { Deadline } from '../../src/deadline.ts';
 import { Outbound, type OutboundHost, type Question } from '../../src/gateway/outbound.ts';
 import { PushedChange } from '../../src/gateway/pushed-change.ts';
-import type { Change, StateView } from '../../src/ports.ts';
+import type { Change, StateHead, StateView } from '../../src/ports.ts';
 import type { Answer } from '../../src/services/resync.ts';
 import { createHandClock } from './hand-clock.ts';
 import { heldRow } from './held-rows.ts';
@@ -46,6 +47,11 @@ export class Line implements OutboundHost {
     this.outbound = new Outbound({ clock: this.clock, services: { sync } }, this);
   }
 
+  /** An answer to a command that has just been received. */
+  ack(id: number, items: readonly AckedItem[], at: StateHead, weight: number): void {
+    this.outbound.ack({ id, items, at, weight, deadline: new Deadline(this.clock) });
+  }
+
   async #view(since?: number): Promise<StateView> {
     if (this.failure !== null) throw this.failure;
     const view = this.viewNow(since);
@@ -81,6 +87,9 @@ export class Line implements OutboundHost {
   failed(): number {
     this.failures++;
     return 1000;
+  }
+  faulted(error: unknown): void {
+    this.faults.push(error);
   }
   broken(error: unknown): void {
     this.faults.push(error);

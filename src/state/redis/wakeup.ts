@@ -75,7 +75,9 @@ export class RedisWakeup implements Wakeup {
 
   async publishDisconnect(user: string, device: string | null): Promise<void> {
     for (const listener of this.#listeners) listener.disconnect(user, device);
-    this.#publishToAll(packWakeup({ kind: 'disconnect', from: this.#options.nodeId, user, device }));
+    // No comparison makes up for it, so whoever revokes is told where the other nodes could not be.
+    const text = packWakeup({ kind: 'disconnect', from: this.#options.nodeId, user, device });
+    await this.#options.calls.send(ALL_NODES_PARTITION, 'SPUBLISH', allNodesChannel(), text);
   }
 
   /** This node hears of it with the others, in the order of the channel. */

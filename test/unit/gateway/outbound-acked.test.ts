@@ -12,7 +12,7 @@ describe('acked', () => {
     line.stream.isReading = false;
     line.push({ c2: 1 });
     const change = line.push({ c1: 5 }, 'read');
-    line.outbound.ack(7, items, change, 3);
+    line.ack(7, items, change, 3);
     line.push({ c2: 2 });
     line.stream.read();
     const frames = await line.arrive();
@@ -31,7 +31,7 @@ describe('acked', () => {
   test('that overtakes its push waits for it', async () => {
     const line = await greeted();
     const change = line.change({ c1: 5 }, 'read');
-    line.outbound.ack(1, items, change, 1);
+    line.ack(1, items, change, 1);
     expect(await line.arrive()).toEqual([]);
     line.outbound.offer(new PushedChange(change));
     expect(kinds(await line.arrive())).toEqual(['delta', 'acked']);
@@ -39,7 +39,7 @@ describe('acked', () => {
 
   test('whose push was lost is sent all the same, after what was read from the state', async () => {
     const line = await greeted();
-    line.outbound.ack(1, items, line.change({ c1: 5 }, 'read'), 1);
+    line.ack(1, items, line.change({ c1: 5 }, 'read'), 1);
     await line.arrive();
     await line.clock.pass(100);
     expect(kinds(await line.arrive())).toEqual(['delta', 'acked']);
@@ -49,14 +49,14 @@ describe('acked', () => {
   test('of another epoch comes after the snapshot of that epoch has been announced', async () => {
     const line = await greeted();
     line.state = buildUserState('u1', 'epoch2', [heldRow('c7')]);
-    line.outbound.ack(1, items, headOf(line.state), 1);
+    line.ack(1, items, headOf(line.state), 1);
     expect(kinds(await line.arrive())).toEqual(['synced', 'acked', 'snapshot']);
     line.mustBeSettled();
   });
 
   test('of an epoch that is over is not held for ever', async () => {
     const line = await greeted();
-    line.outbound.ack(1, items, { ...headOf(line.state), epoch: 'epoch0', syncVersion: 99 }, 1);
+    line.ack(1, items, { ...headOf(line.state), epoch: 'epoch0', syncVersion: 99 }, 1);
     expect(kinds(await line.arrive())).toEqual(['acked']);
   });
 
@@ -64,7 +64,7 @@ describe('acked', () => {
     const line = new Line([heldRow('c1')]);
     line.heldReads = [];
     line.hello();
-    line.outbound.ack(1, items, headOf(line.state), 1);
+    line.ack(1, items, headOf(line.state), 1);
     line.outbound.note({ t: 'auth_ok', expires_at: 5 }, 1);
     line.outbound.beat(1);
     expect(await line.arrive()).toEqual([]);
@@ -78,7 +78,7 @@ describe('acked', () => {
     line.stream.isReading = false;
     line.push({ c1: 2 });
     const many = Array.from({ length: 200 }, (_, n) => ({ conv: `conversation-${n}`, status: 'stale' as const }));
-    for (let id = 1; id <= 1000; id++) line.outbound.ack(id, many, headOf(line.state), 1);
+    for (let id = 1; id <= 1000; id++) line.ack(id, many, headOf(line.state), 1);
     await line.arrive();
     line.stream.read();
     let largest = 0;

@@ -62,7 +62,7 @@ describe('[SY2][SY6] answers and pages', () => {
     await line.arrive();
     line.push({ d0: 9 });
     line.outbound.beat(1);
-    line.outbound.ack(1, [], headOf(line.state), 1);
+    line.ack(1, [], headOf(line.state), 1);
     line.stream.read();
     const frames = await line.arrive();
     expect(kinds(frames)).toEqual(['welcome', 'delta', 'delta', 'delta', 'hb', 'delta', 'acked']);

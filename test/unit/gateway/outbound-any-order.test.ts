@@ -69,7 +69,7 @@ async function run(steps: readonly Step[], pageRowsMax: number): Promise<void> {
         if (one.fate === 'hold') held.push(change);
         else if (one.fate !== 'lose') push(change);
         if (one.fate === 'double') push(change);
-        if (one.acked) line.outbound.ack(++acks, [], change, 1);
+        if (one.acked) line.ack(++acks, [], change, 1);
         return;
       }
       case 'leave':
