@@ -41,7 +41,7 @@ export interface ApiDeps {
   readonly metricsOpen: boolean;
   readonly verifyToken: (text: string) => Promise<VerifiedToken>;
   readonly disconnect: (user: string, device: string | null) => Promise<void>;
-  readonly ready: () => Promise<readonly string[]>;
+  readonly ready: () => Promise<Readiness>;
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
