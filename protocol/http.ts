@@ -5,7 +5,7 @@ import { count, id } from './ids.ts';
 import { limits } from './limits.ts';
 import { array, atLeastOneOf, boolean, object, optional } from './schema.ts';
 import type { Infer, Schema } from './schema.ts';
-import type { AckedItem, Row, Synced } from './server-frames.ts';
+import type { AckedItem, Op, Row, Synced } from './server-frames.ts';
 
 export type EventsBody = Infer<typeof eventsBody>;
 export type ReadBody = Infer<typeof readBody>;
@@ -81,3 +81,56 @@ export type ExplainAnswer = {
   counted: number[];
   left_out: { own: number; not_countable: number; recalled: number; capped: number };
 };
+
+/** One row as one side has it. */
+export type InspectedFacts = {
+  conv_rev: number;
+  member_rev: number;
+  listing: 'listed' | 'hidden' | 'gone';
+  unread: number;
+  capped: boolean;
+  mentions: number;
+  read_seq: number;
+  read_epoch: number;
+  floor_seq: number;
+  head_seq: number;
+  muted: boolean;
+  marked: boolean;
+};
+export type InspectedRow = {
+  conv: string;
+  /** `wrong` only at equal revs; `behind`: a change is on its way to the state, or waits until the user asks (CN8). */
+  verdict: 'same' | 'behind' | 'ahead' | 'wrong';
+  /** Fields whose values differ. */
+  differ: string[];
+  truth: InspectedFacts | null;
+  state: (InspectedFacts & { version: number }) | null;
+};
+/** A live connection on the node that answers. */
+export type InspectedDevice = {
+  device: string;
+  conn: string;
+  codec: string;
+  connected_ms: number;
+  /** Until the next heartbeat. */
+  beat_in_ms: number;
+  /** Since the heartbeat after which nothing was heard; null: it was answered. */
+  silent_ms: number | null;
+  queued_bytes: number;
+  /** Where it was last told that it stands; null: it has not been welcomed yet. */
+  told: { epoch: string; sync_version: number; total: number; digest: string } | null;
+};
+export type InspectAnswer = {
+  user: string;
+  truth: Sums & { rows: number };
+  /** `of_rows`: what the rows add up to that the state holds. Null: nothing is held, and it will be built when asked for. */
+  state: (Sums & { epoch: string; sync_version: number; rows: number; of_rows: Sums }) | null;
+  /** How many conversations got which verdict. */
+  verdicts: { same: number; behind: number; ahead: number; wrong: number };
+  /** Those that differ, then the newest. */
+  rows: InspectedRow[];
+  left_out: number;
+  devices: InspectedDevice[];
+};
+/** One change of a user as the devices get it. */
+export type WatchedChange = Sums & { epoch: string; base_version: number; sync_version: number; op: Op; rows: Row[] };

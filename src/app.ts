@@ -98,6 +98,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
     metricsOpen: config.metricsOpen,
     verifyToken: (text) => tokens.verify(text),
     disconnect: (user, device) => stores.wakeup.publishDisconnect(user, device),
+    devicesOf: (user) => gateway.devicesOf(user),
     async ready() {
       if (!isReady) throw new Unavailable('the server is starting or about to stop', config.drainMs);
       return readiness({ ...stores, clock, onError });
@@ -128,6 +129,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   async function end(isPatient: boolean): Promise<void> {
     isReady = false;
     http.endKeepAlive();
+    services.watch.close();
     const jobsEnded = Promise.all(jobs.map((job) => job.stop()));
     if (isPatient) await gateway.drain(config.drainMs);
     gateway.close();

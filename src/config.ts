@@ -201,6 +201,12 @@ export const options = {
     ['auto', 'on', 'off'],
     'The page under /demo, for the machine that the server runs on. auto: where TIDEMARK_HOST lets nobody else in and the store is embedded.',
   ),
+  inspector: oneOf(
+    'TIDEMARK_INSPECTOR',
+    'loopback',
+    ['off', 'loopback', 'on'],
+    'The page under /inspect, which asks for the API key. loopback: for the machine that the server runs on.',
+  ),
   metricsOpen: flag('TIDEMARK_METRICS_OPEN', false, 'Answer GET /metrics without an API key.'),
   logLevel: oneOf(
     'TIDEMARK_LOG_LEVEL',

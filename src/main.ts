@@ -1,4 +1,5 @@
 import { createDemoApp } from '../demo/server/demo-app.ts';
+import { createInspectorFront } from '../inspector/server/front.ts';
 import { type App, createApp } from './app.ts';
 import { type Config, ConfigError, hasDemo, readConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
@@ -21,7 +22,10 @@ export async function main(): Promise<void> {
     process.exit(EXIT_FAILED);
   });
   try {
-    const app = await (hasDemo(config) ? createDemoApp : createApp)(config, { log });
+    const app = await (hasDemo(config) ? createDemoApp : createApp)(config, {
+      log,
+      front: createInspectorFront(config.inspector),
+    });
     stopOnSignals(app, log);
     const { url } = await app.start();
     // Always said, whatever the level: whoever starts the server waits for this line.

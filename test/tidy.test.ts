@@ -7,10 +7,10 @@ import { filesOf, importsOf, lineCountOf, ROOT, textOf } from './support/source-
 
 /** Checks of the repository itself: what no compiler sees, and what a reviewer would otherwise have to see each time. */
 const SOURCE = filesOf(
-  '{protocol,client,src,demo,examples,scripts,bench,loadtest,test}/**/*.{ts,tsx,mjs,lua,sql}',
+  '{protocol,client,src,demo,inspector,pages,examples,scripts,bench,loadtest,test}/**/*.{ts,tsx,mjs,lua,sql}',
   '*.ts',
 );
-const PRODUCT = SOURCE.filter((file) => /^(protocol|client|src|demo)\//.test(file));
+const PRODUCT = SOURCE.filter((file) => /^(protocol|client|src|demo|inspector|pages)\//.test(file));
 const RULE_ID = /[A-Z]{2}\d+/g;
 
 describe('import borders', () => {

@@ -1,7 +1,7 @@
 // The form in which somebody says something somewhere, and the buttons for what can go wrong on the way.
 import { type Person, people, personOf, type Room, roomOf, rooms } from '../cast.ts';
 import type { Deeds, Draft } from './deeds.ts';
-import { fillSelect, find } from './element.ts';
+import { fillSelect, find } from '../../pages/element.ts';
 
 /** In the list of mentions. */
 const NOBODY = '';

@@ -3,7 +3,7 @@ import { formatDigest } from '../../protocol/digest.ts';
 import { rooms } from '../cast.ts';
 import type { Device } from './device.ts';
 import { createDeviceDeeds } from './device-deeds.ts';
-import { find, replay, setText, stamp } from './element.ts';
+import { find, replay, setText, stamp } from '../../pages/element.ts';
 import type { Feed } from './feed.ts';
 import type { Say } from './journal.ts';
 import type { OpenMenu } from './menu.ts';

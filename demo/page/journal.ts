@@ -1,5 +1,5 @@
 // What has just happened, in plain words; the newest comes first.
-import { find } from './element.ts';
+import { find } from '../../pages/element.ts';
 
 export type Tone = 'plain' | 'fault' | 'good' | 'wrong';
 export type Say = (text: string, tone?: Tone) => void;

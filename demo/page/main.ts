@@ -11,7 +11,7 @@ import { createMenu } from './menu.ts';
 import { createPersonView } from './person-view.ts';
 import { tellReturns } from './returns.ts';
 import { createStrip } from './strip.ts';
-import { find } from './element.ts';
+import { find } from '../../pages/element.ts';
 
 const say = createJournal();
 /** That the server is away for a moment is part of the play. */

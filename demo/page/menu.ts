@@ -1,5 +1,5 @@
 // The one menu of the page: opened at a button, used with mouse or arrow keys, closed by Escape or a click elsewhere.
-import { find } from './element.ts';
+import { find } from '../../pages/element.ts';
 
 export interface MenuItem {
   readonly text: string;

@@ -3,7 +3,7 @@ import type { Person } from '../cast.ts';
 import type { Standing } from '../demo-api.ts';
 import type { Device } from './device.ts';
 import { createDeviceView, type DeviceTools } from './device-view.ts';
-import { find, setText, stamp } from './element.ts';
+import { find, setText, stamp } from '../../pages/element.ts';
 import { countText } from './numbers.ts';
 
 export interface PersonView {

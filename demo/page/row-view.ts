@@ -2,7 +2,7 @@
 import type { Conversation } from '../../client/index.ts';
 import type { Person, Room } from '../cast.ts';
 import type { DeviceDeeds } from './device-deeds.ts';
-import { find, replay, setText, stamp } from './element.ts';
+import { find, replay, setText, stamp } from '../../pages/element.ts';
 import type { Feed } from './feed.ts';
 import type { OpenMenu } from './menu.ts';
 import { badgeText, countText, plural } from './numbers.ts';

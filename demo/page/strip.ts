@@ -1,6 +1,6 @@
 // The strip that says whether the promise holds.
 import type { Tally } from './checker.ts';
-import { find, setText } from './element.ts';
+import { find, setText } from '../../pages/element.ts';
 import { countText } from './numbers.ts';
 
 export function createStrip(): (tally: Tally) => void {

@@ -18,10 +18,12 @@ export async function createDemoApp(config: Config, overrides: AppOverrides = {}
   let isEnding = false;
   let restarted = Promise.resolve();
 
-  function front({ services, tokens, api }: FrontParts): FrontParts['api'] {
+  function front(frontParts: FrontParts): FrontParts['api'] {
+    const { services, tokens, api } = frontParts;
     const deps = { services, tokens, visitors, groupThreshold, clock, random, log, entered: sayWhere, restart };
     const demo = createDemoListener(deps);
-    return (request, response) => (isDemoPath(request.url) ? demo : api)(request, response);
+    const rest = overrides.front?.(frontParts) ?? api;
+    return (request, response) => (isDemoPath(request.url) ? demo : rest)(request, response);
   }
 
   function sayWhere(): void {

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -9,12 +10,14 @@ import { type Log, logError } from '../../src/log.ts';
 import type { Clock, Random } from '../../src/ports.ts';
 import type { Services } from '../../src/services/services.ts';
 import type { UserTokens } from '../../src/user-tokens.ts';
+import { isFromThePage, isLocal } from '../../pages/server/local-request.ts';
+import { isPageFile, pageFile, type PageFileName } from '../../pages/server/page-files.ts';
+import { safetyHeaders } from '../../pages/server/safety-headers.ts';
 import { people, personOf } from '../cast.ts';
 import type { SceneAnswer, Standing, TokenAnswer } from '../demo-api.ts';
-import { isPageFile, pageFile, type PageFileName } from './page-files.ts';
 import { setScene, startOver } from './scene.ts';
 import { scriptedEvents } from './scripted-event.ts';
-import { isFromThePage, isLocal, type Visitors } from './visitors.ts';
+import type { Visitors } from './visitors.ts';
 
 export interface DemoDeps {
   readonly services: Services;
@@ -32,6 +35,8 @@ export interface DemoDeps {
 type DemoContext = Context<{ Bindings: HttpBindings }>;
 
 const PATH = '/demo';
+/** Beside this folder, in the sources and in a build alike. */
+const FOLDER = join(import.meta.dirname, '..');
 const TOKEN_LIFE_MS = 60 * 60_000;
 const ROUND_LENGTH = 8;
 /** 500 events of the page, twice. */
@@ -70,7 +75,7 @@ export function createDemoListener(deps: DemoDeps): RequestListener {
   }
 
   const answerFile = async (c: DemoContext, name: PageFileName): Promise<Response> => {
-    const { type, body } = await pageFile(name);
+    const { type, body } = await pageFile(FOLDER, name);
     return c.body(body, 200, { 'content-type': type });
   };
   app.get(PATH, (c) => answerFile(c, 'index.html'));
@@ -134,24 +139,8 @@ function cookieName(c: DemoContext): string {
 
 function setSafetyHeaders(c: DemoContext): void {
   const { host } = c.env.incoming.headers;
-  const policy = [
-    `default-src 'none'`,
-    `script-src 'self'`,
-    `style-src 'self'`,
-    `img-src 'self'`,
-    `connect-src 'self' ${/^[\w.:[\]-]+$/.test(host ?? '') ? `ws://${host}` : ''}`,
-    `base-uri 'none'`,
-    `form-action 'none'`,
-    `frame-ancestors 'none'`,
-    `require-trusted-types-for 'script'`,
-    `trusted-types 'none'`,
-  ];
-  c.header('content-security-policy', policy.join('; '));
-  c.header('cache-control', 'no-store');
-  c.header('referrer-policy', 'no-referrer');
-  c.header('x-content-type-options', 'nosniff');
-  c.header('cross-origin-opener-policy', 'same-origin');
-  c.header('cross-origin-resource-policy', 'same-origin');
+  const sockets = /^[\w.:[\]-]+$/.test(host ?? '') ? [`ws://${host}`] : [];
+  for (const [name, value] of Object.entries(safetyHeaders(sockets))) c.header(name, value);
 }
 
 function refusal(c: DemoContext, why: string): Response {

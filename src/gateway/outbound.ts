@@ -158,6 +158,11 @@ export class Outbound {
     this.#pages = null;
   }
 
+  /** Null: not yet welcomed. */
+  get position(): Position | null {
+    return this.#at;
+  }
+
   get #isIdle(): boolean {
     if (this.#isWriting || this.#isReading || this.#mustRead || this.#answered !== null) return false;
     return this.#catchUp === null && this.#pages === null && this.#pending === null;

@@ -74,6 +74,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   readonly stream: NetStream;
   readonly codec: Codec;
   pageRowsMax: number = limits.pageRowsDefault;
+  readonly #openedAtMs: number;
   readonly #deps: SessionDeps;
   readonly #socket: GatewaySocket;
   readonly #intake: Intake;
@@ -100,6 +101,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     this.codec = codec;
     this.address = address;
     this.#bytesHeard = stream.bytesRead;
+    this.#openedAtMs = nowMs;
     this.#dueMs = nowMs + deps.settings.helloTimeoutMs;
     this.#intake = new Intake(deps, socket);
     deps.heartbeat.add(this);
@@ -366,6 +368,12 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   /** An outage is told to every peer that it touches and shows in the metrics; a line for each of them would bury the cause. */
   #logFault(error: unknown, message: string): void {
     if (codeOf(error) === 'internal') logError(this.#deps.log, error, message);
+  }
+
+  /** For whoever looks on. */
+  get course() {
+    const told = this.#outbound?.position ?? null;
+    return { openedAtMs: this.#openedAtMs, dueMs: this.#dueMs, probedAtMs: this.#probedAtMs, told };
   }
 
   /** By the clock that the token was made by. */

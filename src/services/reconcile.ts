@@ -6,17 +6,20 @@
 import type { ReconcileAnswer } from '../../protocol/index.ts';
 import { floorOf } from '../core/counting.ts';
 import type { RowFacts } from '../core/facts.ts';
-import { deriveRow, type DerivedRow, type HeldRow, listingOf, looksSame } from '../core/row.ts';
+import { judge, type Judgement, sameTotals, totalsOf } from '../core/comparison.ts';
+import { deriveRow, type DerivedRow } from '../core/row.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock, Random, StateStore, StateView, Truth } from '../ports.ts';
 import type { Refresh } from './refresh.ts';
+import type { Sync } from './sync.ts';
 import { turn } from './turn.ts';
 
 export interface ReconcileDeps {
   readonly truth: Truth;
   readonly state: StateStore;
   readonly refresh: Refresh;
+  readonly sync: Pick<Sync, 'rebuild'>;
   readonly random: Random;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -82,21 +85,30 @@ export class Reconcile {
   }
 
   async #user(user: string, repair: boolean): Promise<'right' | 'wrong' | 'repaired'> {
-    const { truth, state, refresh, metrics, groupThreshold } = this.#deps;
+    const { truth, state, refresh, sync, metrics, groupThreshold } = this.#deps;
     const view = await state.read(user);
     const facts = await truth.rowsOfUser(user);
     const rows = facts.map((one) => deriveRow(one, groupThreshold));
     const miscounted = await this.#miscounted(facts);
     if (!view) return miscounted ? 'wrong' : 'right';
-    const { wrong, behind } = compare(view, rows);
-    if (wrong > 0) metrics.drifted('state');
-    if (repair && wrong + behind > 0) {
+    const { wrong, behind, isTorn } = compare(view, rows);
+    const isWrong = wrong > 0 || isTorn;
+    if (isWrong) metrics.drifted('state');
+    if (repair && (isWrong || behind > 0)) {
       const repairAt = { epoch: view.epoch, syncVersion: view.syncVersion };
-      await refresh.offer([{ user, op: 'merged', rows, parts: [], repairAt }]);
-      const after = await state.read(user);
-      if (after && wrong > 0 && compare(after, rows).wrong === 0 && !miscounted) return 'repaired';
+      // A repair moves the sums by what it changes, which leaves sums wrong that are not those of the rows.
+      if (!isTorn) await refresh.offer([{ user, op: 'merged', rows, parts: [], repairAt }]);
+      if (isWrong && !(await this.#isRight(user, rows))) await sync.rebuild(user);
+      if (isWrong && !miscounted && (await this.#isRight(user, rows))) return 'repaired';
     }
-    return wrong > 0 || miscounted ? 'wrong' : 'right';
+    return isWrong || miscounted ? 'wrong' : 'right';
+  }
+
+  async #isRight(user: string, rows: readonly DerivedRow[]): Promise<boolean> {
+    const view = await this.#deps.state.read(user);
+    if (!view) return false;
+    const { wrong, isTorn } = compare(view, rows);
+    return wrong === 0 && !isTorn;
   }
 
   /** Whether truth's formula and a count of its message rows differ in a sample of the rows. */
@@ -128,17 +140,12 @@ function isCountedSoon(facts: RowFacts): boolean {
   );
 }
 
-/** `behind`: rows that the state has at lower revs, or not yet at all. */
-function compare(view: StateView, rows: readonly DerivedRow[]): { wrong: number; behind: number } {
-  const held = new Map<string, HeldRow>(view.rows.map((row) => [row.conv, row]));
-  let wrong = 0;
-  let behind = 0;
-  for (const row of rows) {
-    const mine = held.get(row.conv);
-    held.delete(row.conv);
-    if (!mine || mine.convRev < row.convRev || mine.memberRev < row.memberRev) behind++;
-    else if (mine.convRev === row.convRev && mine.memberRev === row.memberRev && !looksSame(mine, row)) wrong++;
-  }
-  for (const row of held.values()) if (listingOf(row) !== 'gone') wrong++;
-  return { wrong, behind };
+/** How many rows are wrong or lag, and whether the sums of the state are others than those of its rows. */
+function compare(view: StateView, rows: readonly DerivedRow[]): { wrong: number; behind: number; isTorn: boolean } {
+  const held = new Map(view.rows.map((row) => [row.conv, row]));
+  const judgements = rows.map((row) => judge(held.get(row.conv), row));
+  for (const { conv } of rows) held.delete(conv);
+  for (const row of held.values()) judgements.push(judge(row, undefined));
+  const count = (what: Judgement): number => judgements.filter((one) => one === what).length;
+  return { wrong: count('wrong'), behind: count('behind'), isTorn: !sameTotals(view, totalsOf(view.rows)) };
 }

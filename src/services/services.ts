@@ -3,11 +3,13 @@ import type { Clock, EpochSource, Random, StateStore, Truth, Wakeup } from '../p
 import { Commands } from './commands.ts';
 import { Explain } from './explain.ts';
 import { FanOut } from './fan-out.ts';
+import { Inspect } from './inspect.ts';
 import { Post } from './post.ts';
 import { Reads } from './reads.ts';
 import { Reconcile } from './reconcile.ts';
 import { Refresh } from './refresh.ts';
 import { Sync } from './sync.ts';
+import { Watch } from './watch.ts';
 
 export interface ServicesDeps {
   readonly truth: Truth;
@@ -35,6 +37,8 @@ export interface Services {
   readonly reads: Reads;
   readonly explain: Explain;
   readonly reconcile: Reconcile;
+  readonly inspect: Inspect;
+  readonly watch: Watch;
 }
 
 /** The use cases over one set of adapters. */
@@ -49,6 +53,8 @@ export function createServices(deps: ServicesDeps): Services {
     commands: new Commands({ ...deps, refresh, sync, keepsOutbox: deps.state.outlivesProcess }),
     reads: new Reads({ ...deps, sync }),
     explain: new Explain(deps),
-    reconcile: new Reconcile({ ...deps, refresh, sampleRows: deps.reconcileSampleRows }),
+    reconcile: new Reconcile({ ...deps, refresh, sync, sampleRows: deps.reconcileSampleRows }),
+    inspect: new Inspect(deps),
+    watch: new Watch(deps),
   };
 }

@@ -93,7 +93,7 @@ export class Sync {
    * until the cool-down is over its user's other devices are not made to start over again.
    */
   async diverged(user: string): Promise<void> {
-    const { metrics, clock, state, divergenceCoolDownMs } = this.#deps;
+    const { metrics, clock, divergenceCoolDownMs } = this.#deps;
     metrics.diverged();
     const nowMs = clock.steadyMs();
     const before = this.#diverged.get(user);
@@ -105,8 +105,12 @@ export class Sync {
       if (this.#diverged.size <= DIVERGED_USERS_MAX) break;
       this.#diverged.delete(oldest);
     }
-    if (!isAgain) return;
-    await state.drop(user);
+    if (isAgain) await this.rebuild(user);
+  }
+
+  /** From truth, under a new epoch: devices start over. */
+  async rebuild(user: string): Promise<void> {
+    await this.#deps.state.drop(user);
     await this.#build(user);
   }
 

@@ -21,8 +21,13 @@ export const BORDERS: Border[] = [
   { room: 'protocol', may: ['protocol'] },
   { room: 'client/react', may: ['client', 'protocol', 'react'] },
   { room: 'client', may: ['client', 'protocol'] },
-  { room: 'demo/server', may: ['demo', 'src', 'protocol', 'hono', '@hono/node-server', 'esbuild', 'node:*'] },
-  { room: 'demo', may: ['demo', 'client', 'protocol'] },
+  // Pages that the server brings along, and what they have in common.
+  { room: 'pages/server', may: ['pages/server', 'esbuild', 'node:*'] },
+  { room: 'pages', may: [] },
+  { room: 'inspector/server', may: ['inspector', 'pages', 'src', 'hono', '@hono/node-server', 'node:*'] },
+  { room: 'inspector', may: ['inspector', 'pages', 'protocol'] },
+  { room: 'demo/server', may: ['demo', 'pages', 'src', 'protocol', 'hono', '@hono/node-server', 'node:*'] },
+  { room: 'demo', may: ['demo', 'pages', 'client', 'protocol'] },
 
   // Pure: no clock, no randomness, no I/O. The compact frames are the edge's affair.
   { room: 'src/core', may: RULES },
@@ -47,7 +52,15 @@ export const BORDERS: Border[] = [
   { room: 'src/user-tokens.ts', may: ['src/ports.ts', 'protocol', 'jose'] },
   {
     room: 'src/main.ts',
-    may: ['demo/server/demo-app.ts', 'src/app.ts', 'src/config.ts', 'src/log.ts', 'src/errors.ts', 'node:*'],
+    may: [
+      'demo/server/demo-app.ts',
+      'inspector/server/front.ts',
+      'src/app.ts',
+      'src/config.ts',
+      'src/log.ts',
+      'src/errors.ts',
+      'node:*',
+    ],
   },
   { room: 'src/stores.ts', may: ['src/config.ts', 'src/truth', 'src/state', ...USE_CASES, 'node:*'] },
   { room: 'src/app.ts', may: ['src', 'protocol', 'node:*'] },

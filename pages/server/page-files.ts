@@ -8,15 +8,17 @@ export interface PageFile {
   readonly body: string;
 }
 
-/** Beside this folder, in the sources and in a build alike. */
-const FOLDER = join(import.meta.dirname, '..');
 const SCRIPT = 'page.js';
+const THEME = 'theme.css';
 const TYPES = {
   'index.html': 'text/html; charset=utf-8',
   'style.css': 'text/css; charset=utf-8',
+  [THEME]: 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   [SCRIPT]: 'text/javascript; charset=utf-8',
 } as const;
+/** What all pages have in common; beside this folder, in the sources and in a build alike. */
+const COMMON_FOLDER = join(import.meta.dirname, '..');
 
 export type PageFileName = keyof typeof TYPES;
 
@@ -24,9 +26,9 @@ export function isPageFile(name: string): name is PageFileName {
   return Object.hasOwn(TYPES, name);
 }
 
-/** Read at each request: whoever works on the page sees it after a reload. */
-export async function pageFile(name: PageFileName): Promise<PageFile> {
-  const file = join(FOLDER, name);
+/** A file of the page in `folder`. Read at each request: whoever works on the page sees it after a reload. */
+export async function pageFile(folder: string, name: PageFileName): Promise<PageFile> {
+  const file = join(name === THEME ? COMMON_FOLDER : folder, name);
   const isToBeBundled = name === SCRIPT && !existsSync(file);
-  return { type: TYPES[name], body: isToBeBundled ? await bundlePage(FOLDER) : await readFile(file, 'utf8') };
+  return { type: TYPES[name], body: isToBeBundled ? await bundlePage(folder) : await readFile(file, 'utf8') };
 }

@@ -30,3 +30,15 @@ export function replay(element: HTMLElement, name: string): void {
   void element.offsetWidth;
   element.classList.add(name);
 }
+
+/** An element with what is in it. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  className: string,
+  ...content: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  if (className !== '') made.className = className;
+  made.append(...content);
+  return made;
+}
