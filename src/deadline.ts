@@ -2,7 +2,7 @@ import { Unavailable } from './errors.ts';
 import type { Clock } from './ports.ts';
 
 /** Every call is answered within 3 s, whatever the stores do; the way there and back takes some of it. */
-const ANSWER_WITHIN_MS = 2500;
+const ANSWER_WITHIN_MS = 2300;
 /** Steps that come so fast say that the stores are not what is slow. */
 const QUICK_STEP_MS = 1000;
 /** A timer that is so much behind says that this process stood still: what has come meanwhile is looked at first. */

@@ -8,7 +8,7 @@ import { runNode } from './server-process.ts';
 import type { NodeProcess } from './server-process.ts';
 import { tempFolder } from './temp-folder.ts';
 
-const API_KEY = 'k'.repeat(32);
+export const API_KEY = 'k'.repeat(32);
 const SECRET = randomBytes(32).toString('hex');
 const HOUR_MS = 3_600_000;
 /** A bound on a hang. */

@@ -12,6 +12,8 @@ export interface TcpProxy {
   isStalled: boolean;
   /** Connections that are open through it. */
   readonly connections: number;
+  /** Connections that were ever taken. */
+  readonly accepted: number;
   /** How many requests matched `loseAnswerTo`. */
   readonly lost: number;
   /** The next request that matches is passed on whole; what the server answers is not, and the connection is cut. */
@@ -26,9 +28,11 @@ export async function openTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let isMeant: ((request: Buffer) => boolean) | null = null;
   let lost = 0;
+  let accepted = 0;
   let stalled = { is: false, ended: Promise.withResolvers<void>() };
 
   const server = createServer((client) => {
+    accepted++;
     const target = connect(proxy.targetPort, '127.0.0.1');
     const pair = [client, target] as const;
     pairs.add(pair);
@@ -82,6 +86,9 @@ export async function openTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     get connections() {
       return pairs.size;
+    },
+    get accepted() {
+      return accepted;
     },
     get lost() {
       return lost;

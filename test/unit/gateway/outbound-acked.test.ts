@@ -46,6 +46,26 @@ describe('acked', () => {
     line.mustBeSettled();
   });
 
+  test('[DT8] is an error with the advice to send again where its version does not come in time, and nothing follows that', async () => {
+    const line = await greeted();
+    line.heldReads = [];
+    const change = line.change({ c1: 5 }, 'read');
+    line.ack(1, items, change, 3);
+    line.ack(2, items, change, 3);
+    await line.clock.pass(2600);
+    const frames = await line.arrive();
+    expect(frames.map(({ t, ...rest }) => [t, 'id' in rest ? rest.id : null])).toEqual([
+      ['error', 1],
+      ['error', 2],
+    ]);
+    expect(frames[0]).toMatchObject({ code: 'unavailable', retry_ms: 1000 });
+    expect(line.unloaded).toBe(6);
+    line.heldReads = null;
+    await line.clock.pass(5000);
+    expect(kinds(await line.arrive())).toEqual(['delta']);
+    line.mustBeSettled();
+  });
+
   test('of another epoch comes after the snapshot of that epoch has been announced', async () => {
     const line = await greeted();
     line.state = buildUserState('u1', 'epoch2', [heldRow('c7')]);
