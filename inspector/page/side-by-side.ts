@@ -25,7 +25,8 @@ type State = NonNullable<InspectAnswer['state']>;
 const SUMS = ['total', 'badge', 'mentions', 'digest'] as const;
 
 export function columnsOf(answer: InspectAnswer): Column[] {
-  return [truthColumn(answer), stateColumn(answer), ...answer.devices.map((device) => deviceColumn(answer, device))];
+  const state = stateColumn(answer);
+  return [truthColumn(answer), state, ...answer.devices.map((device) => deviceColumn(answer, device, state.tone))];
 }
 
 /** One sentence on the user. */
@@ -95,26 +96,32 @@ function noteOnState({ wrong, behind, ahead }: InspectAnswer['verdicts'], torn: 
   return words.length === 0 ? 'The state agrees with truth.' : `The state has ${words.join(', ')}.`;
 }
 
-function deviceColumn({ truth, state }: InspectAnswer, { device, told }: InspectedDevice): Column {
+/** Judged by where the state stands: a device is to be told what the state holds, and the state what truth says. */
+function deviceColumn({ truth, state }: InspectAnswer, { device, told }: InspectedDevice, stateTone: Tone): Column {
   if (told === null) return { title: device, note: 'is being welcomed', tone: 'behind', cells: {} };
   const isLevel = told.epoch === state?.epoch && told.sync_version === state.sync_version;
-  const differs = isLevel && told.digest !== state.digest;
+  const isToldOtherwise = isLevel && (told.digest !== state.digest || told.total !== state.total);
   const isRight = told.total === truth.total && told.digest === truth.digest;
-  const otherwise: Tone = isLevel ? 'wrong' : 'behind';
+  const otherwise: Tone = isToldOtherwise || (isLevel && stateTone === 'wrong') ? 'wrong' : 'behind';
   const cells: Column['cells'] = {
     total: dueCell(told.total, truth.total, otherwise),
     digest: dueCell(told.digest, truth.digest, otherwise),
     sync_version: { text: String(told.sync_version), tone: isLevel ? 'same' : 'behind' },
     epoch: { text: told.epoch, tone: told.epoch === state?.epoch ? 'same' : 'behind' },
   };
-  const note = differs
-    ? 'was told something else than the state now holds at this version'
-    : isRight
-      ? 'was told what truth says'
-      : isLevel
-        ? 'was told what the state says, not what truth says'
-        : 'has not been told all yet';
-  return { title: device, note, tone: isRight && isLevel ? 'same' : otherwise, cells };
+  const isSame = isLevel && isRight && !isToldOtherwise;
+  const note = noteOnDevice({ isLevel, isToldOtherwise, isRight });
+  return { title: device, note, tone: isSame ? 'same' : otherwise, cells };
+}
+
+function noteOnDevice({
+  isLevel,
+  isToldOtherwise,
+  isRight,
+}: Record<'isLevel' | 'isToldOtherwise' | 'isRight', boolean>) {
+  if (isToldOtherwise) return 'was told something else than the state now holds at this version';
+  if (!isLevel) return 'stands at another version than the state';
+  return isRight ? 'was told what truth says' : 'was told what the state says, not what truth says';
 }
 
 function dueCell(told: string | number, due: string | number, otherwise: Tone): Cell {

@@ -35,7 +35,7 @@ export function inspectRoutes({ inspect, watch, devicesOf, log }: InspectRoutesD
       access: 'key',
       answer: async (c) => {
         const watched = await watch.open(pathId(c, 'user'));
-        return streamSSE(c, async (stream) => {
+        const answer = streamSSE(c, async (stream) => {
           stream.onAbort(() => watched.close());
           try {
             for (let changes = await watched.next(); changes !== null; changes = await watched.next()) {
@@ -49,6 +49,9 @@ export function inspectRoutes({ inspect, watch, devicesOf, log }: InspectRoutesD
             watched.close();
           }
         });
+        // Kept alive, it would outlive the last request when the server stops.
+        answer.headers.set('connection', 'close');
+        return answer;
       },
     },
   ];

@@ -35,11 +35,14 @@ test('the built artefact starts, takes an event and stops cleanly', async () => 
     expect(await answer.json()).toEqual({ results: [{ ok: true }] });
     const entered = await fetch(demo, { redirect: 'manual' });
     const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-    for (const file of ['/demo', '/demo/page.js', '/demo/style.css', '/demo/icon.svg']) {
+    for (const file of ['/demo', '/demo/page.js', '/demo/theme.css', '/demo/style.css', '/demo/icon.svg']) {
       expect((await fetch(url + file, { headers: { cookie } })).status).toBe(200);
     }
+    for (const file of ['', '/page.js', '/theme.css', '/style.css', '/icon.svg']) {
+      expect((await fetch(`${url}/inspect${file}`)).status).toBe(200);
+    }
     // Bundled when it was built: an installation without the tools of development has it too.
-    expect(existsSync(join(ROOT, 'dist/demo/page.js'))).toBe(true);
+    for (const page of ['demo', 'inspector']) expect(existsSync(join(ROOT, 'dist', page, 'page.js'))).toBe(true);
   } finally {
     child.kill('SIGTERM');
   }

@@ -1,0 +1,44 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openRedisInstallation } from '../support/redis-installation.ts';
+import { startRedis } from '../support/redis.ts';
+import { spoilRow } from '../support/spoiled-row.ts';
+
+test('[CN1][CN3] a row overwritten in Redis is found, with the sums that no longer fit it, and mended on all nodes', async () => {
+  const redis = await startRedis();
+  const installation = await openRedisInstallation(redis.url);
+  onTestFinished(async () => {
+    await installation.close();
+    await redis.stop();
+  });
+  const [here, there] = installation.nodes;
+  const message = { type: 'message.created', conv: 'c', sender: 'bob', members: ['ann', 'bob'] };
+  await here.services.post.post([
+    { ...message, message_id: 'm1' },
+    { ...message, message_id: 'm2' },
+  ]);
+  const { rows, epoch } = await here.services.sync.view('ann');
+  await spoilRow(redis.admin, 'ann', rows[0]!, { unread: 41 });
+
+  const looked = await there.services.inspect.inspect('ann', 200);
+  expect(looked.rows).toMatchObject([
+    { conv: 'c', verdict: 'wrong', differ: ['unread'], truth: { unread: 2 }, state: { unread: 41 } },
+  ]);
+  expect([looked.truth.total, looked.state?.total, looked.state?.of_rows.total]).toEqual([2, 2, 41]);
+  expect(await there.services.reconcile.run({ users: ['ann'] })).toEqual({ checked: 1, wrong: 1, repaired: 0 });
+
+  expect(await there.services.reconcile.run({ users: ['ann'], repair: true })).toEqual({
+    checked: 1,
+    wrong: 1,
+    repaired: 1,
+  });
+  const mended = await here.services.sync.view('ann');
+  expect(mended).toMatchObject({ total: 2, badge: 2, rows: [{ unread: 2 }] });
+  expect(mended.epoch).not.toBe(epoch);
+  expect(installation.pushed.at(-1)).toMatchObject({ user: 'ann', epoch: mended.epoch, total: 2 });
+  expect(await here.services.inspect.inspect('ann', 200)).toMatchObject({ verdicts: { same: 1, wrong: 0 } });
+
+  // What only the sums show: a row whose difference cannot be seen is right, and its sums are not.
+  await spoilRow(redis.admin, 'ann', mended.rows[0]!, { convRev: mended.rows[0]!.convRev + 5, unread: 9 });
+  expect(await here.services.reconcile.run({ users: ['ann'], repair: true })).toMatchObject({ wrong: 1, repaired: 1 });
+  await installation.expectTruth(['ann', 'bob']);
+});
