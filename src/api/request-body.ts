@@ -23,7 +23,8 @@ export async function readBody<T>(
   list?: ListLimit,
 ): Promise<T> {
   const encoding = incoming.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new UserFault('malformed_json', `the body must not be encoded as ${encoding}`);
+  if (encoding.toLowerCase() !== 'identity')
+    throw new UserFault('malformed_json', `the body must not be encoded as ${encoding}`);
   const value = parse(await readBytes(incoming, ticket, bytesMax));
   if (list !== undefined) checkLength(value, list);
   const checked = check(schema, value);

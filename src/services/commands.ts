@@ -111,7 +111,7 @@ export class Commands {
     return this.#lanes.add(user, { kind: 'clear', conv, upToSeq }, deadline);
   }
 
-  /** AK8. Rejects with `stale_cursor` when the epoch is not the present one, or the version too old; then nothing has moved. */
+  /** AK8. Rejects with `stale_cursor` when the epoch is not the present one, or the version too old or not given out yet; then nothing has moved. */
   readAll(
     user: string,
     { epoch, sync_version: syncVersion }: { epoch?: string | undefined; sync_version?: number | undefined },
@@ -145,6 +145,9 @@ export class Commands {
     const view = await this.#deps.sync.view(user);
     if (epoch !== undefined && epoch !== view.epoch) {
       throw new UserFault('stale_cursor', 'the epoch is not the present one; sync first', 'epoch');
+    }
+    if (syncVersion !== undefined && syncVersion > view.syncVersion) {
+      throw new UserFault('stale_cursor', 'the version is above the present one; sync first', 'sync_version');
     }
     const { acks, stale } = readAllItems(user, view.rows, syncVersion ?? null);
     if (!canBeNamed(stale)) {

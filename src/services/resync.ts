@@ -51,12 +51,15 @@ export async function resync(sync: Reader, user: string, question: Question): Pr
   const catchUpFirst = course === null ? null : beginCatchUp(view.rows, course.head.syncVersion, view);
   const canGoOn = catchUpFirst !== null || course?.head.syncVersion === view.syncVersion;
   // Where one version since is too large for a delta, its rows would be neither there nor in the pages: the snapshot starts anew.
+  const reason = plan.mode === 'snapshot' ? plan.reason : 'requested';
   if (course !== null && canGoOn) {
-    const reason = plan.mode === 'snapshot' ? plan.reason : 'requested';
     return { mode: 'snapshot', reason, head: course.head, catchUp: catchUpFirst, pages: course, view };
   }
+  // [DT5] Who has pages of a snapshot that nobody can go on with is sent another, wherever the cursor stands.
+  if (plan.mode === 'snapshot' || question.page !== undefined) {
+    return snapshot(sync, user, reason, wantsAll ? view : null);
+  }
   if (plan.mode === 'noop') return { mode: 'noop', reason: undefined, head: view, catchUp: null, pages: null, view };
-  if (plan.mode === 'snapshot') return snapshot(sync, user, plan.reason, wantsAll ? view : null);
   const catchUp =
     kind === 'repair' ? inOneFrame(plan.sinceVersion, view) : beginCatchUp(view.rows, plan.sinceVersion, view);
   if (catchUp === null) return snapshot(sync, user, 'floor', null);

@@ -164,6 +164,11 @@ describe('the body', () => {
     });
   });
 
+  test('a body that says that it is not packed is taken, however that is spelled', async () => {
+    const answer = await running.call('POST', '/v1/events', '{"events":[]}', { 'content-encoding': 'Identity' });
+    expect(answer).toMatchObject({ status: 200, body: { results: [] } });
+  });
+
   test('errors never repeat what was sent', async () => {
     const answer = await running.call('POST', '/v1/events', '{"planted": planted');
     expect(JSON.stringify(answer.body)).not.toContain('planted');

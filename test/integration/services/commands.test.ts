@@ -93,6 +93,20 @@ test('[AK8] read all at a version leaves what changed since, names it, and makes
   });
 });
 
+test('[AK8] a version that has not been given out yet is refused, and nothing moves', async () => {
+  const bench = await withMessages(3);
+  const { epoch, syncVersion } = await bench.services.sync.view('ann');
+  for (const sync_version of [syncVersion + 1, Number.MAX_SAFE_INTEGER]) {
+    for (const asked of [{ epoch, sync_version }, { sync_version }]) {
+      await expect(bench.services.commands.readAll('ann', asked)).rejects.toMatchObject({
+        code: 'stale_cursor',
+        field: 'sync_version',
+      });
+    }
+  }
+  expect((await bench.services.sync.view('ann')).total).toBe(3);
+});
+
 test('[AK8] a version since which more rows have changed than one frame can name is refused, and nothing moves', async () => {
   const bench = openServiceBench();
   const convs = Array.from({ length: 1000 }, (_, i) => `conversation-${i}`);

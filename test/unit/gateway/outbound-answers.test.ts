@@ -115,6 +115,19 @@ describe('[SY2][SY6] answers and pages', () => {
     line.mustBeSettled();
   });
 
+  test.each([
+    ['at the present version', 2],
+    ['behind', 1],
+  ])('[DT5] an unknown page token with a cursor %s: the snapshot starts anew', async (_, sync_version) => {
+    const line = new Line(many(3));
+    line.change({ c0: 4 });
+    line.hello({ epoch: 'epoch1', sync_version }, { page: 'no-such-token' });
+    const frames = await line.arrive();
+    expect(kinds(frames)).toEqual(['welcome', 'snapshot']);
+    expect(frames[0]).toMatchObject({ mode: 'snapshot', reason: 'requested', sync_version: 2 });
+    line.mustBeSettled();
+  });
+
   test('a sync during a snapshot is answered when the snapshot is complete', async () => {
     const line = new Line(many(6), 1);
     line.stream.isReading = false;
