@@ -34,7 +34,7 @@ export function inspectRoutes({ inspect, watch, devicesOf, log }: InspectRoutesD
       path: '/v1/users/:user/changes',
       access: 'key',
       answer: async (c) => {
-        const watched = await watch.open(pathId(c, 'user'));
+        const watched = await watch.open(pathId(c, 'user'), c.get('deadline'));
         const answer = streamSSE(c, async (stream) => {
           stream.onAbort(() => watched.close());
           try {

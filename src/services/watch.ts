@@ -1,4 +1,5 @@
 /** The changes of a user as they are pushed, for the person who looks on. A hint as the wake-up is: what is lost is not made up for. */
+import type { Deadline } from '../deadline.ts';
 import { Unavailable } from '../errors.ts';
 import type { Change, Clock, StateStore, Wakeup, WakeupListener } from '../ports.ts';
 
@@ -34,8 +35,8 @@ export class Watch implements WakeupListener {
     deps.wakeup.subscribe(this);
   }
 
-  /** From the moment that it resolves. */
-  async open(user: string): Promise<Watched> {
+  /** From the moment that it resolves; not at all where that would be too late for whoever asked. */
+  async open(user: string, deadline?: Deadline): Promise<Watched> {
     if (this.#isOver || this.#count >= WATCHES_MAX) {
       throw new Unavailable(`at most ${WATCHES_MAX} users are watched at once`, RETRY_MS);
     }
@@ -49,6 +50,7 @@ export class Watch implements WakeupListener {
     this.#watches.set(user, (this.#watches.get(user) ?? new Set()).add(watch));
     try {
       await watch.register();
+      deadline?.demand();
     } catch (error) {
       watch.close();
       throw error;

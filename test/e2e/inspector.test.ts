@@ -75,7 +75,7 @@ async function scene() {
     held,
     message,
     /** As a node with a defect would: it stores the wrong row, and tells the devices of it. */
-    async storeWrongly(with_: Partial<HeldRow>): Promise<void> {
+    storeWrongly: async (with_: Partial<HeldRow>): Promise<void> => {
       const { row, at } = await held();
       const call = { user: USER, op: 'merged' as const, parts: [], rows: [{ ...row, ...with_ }], repairAt: at };
       const [answer] = await stores.state.apply([call]);
