@@ -70,7 +70,7 @@ const RECONCILE_SAMPLE_ROWS = 3;
 export async function createApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const base = { clock: systemClock, random: systemRandom, log: createLog(config.logLevel), ...overrides };
   const { clock, random, log, metrics = createMetrics() } = base;
-  const { apiKeys, tokens } = await createKeys(config, base);
+  const { apiKeys, tokens } = createKeys(config, base);
   const stores = await openStores(config, { ...base, metrics, onError });
   const services = createServices({
     ...base,
@@ -186,10 +186,10 @@ function gatewaySettings(config: Config): GatewaySettings {
 }
 
 /** What is not configured is made on first start. The log says where it is kept, and never what it is. */
-async function createKeys(
+function createKeys(
   config: Config,
   { clock, random, log }: { clock: Clock; random: Random; log: Log },
-): Promise<{ apiKeys: ApiKeys; tokens: UserTokens }> {
+): { apiKeys: ApiKeys; tokens: UserTokens } {
   const keyOr = (given: string | null, name: SecretName): string => {
     if (given !== null) return given;
     const { value, file, isNew } = keptSecret(config.dataDir, name, random);
@@ -202,7 +202,7 @@ async function createKeys(
   const { apiKeyPrevious, tokenSecretPrevious, tokenAudience: audience, tokenIssuer: issuer } = config;
   return {
     apiKeys: createApiKeys(apiKeyPrevious === null ? [apiKey] : [apiKey, apiKeyPrevious]),
-    tokens: await createUserTokens({
+    tokens: createUserTokens({
       secrets: tokenSecretPrevious === null ? [tokenSecret] : [tokenSecret, tokenSecretPrevious],
       audience,
       issuer,

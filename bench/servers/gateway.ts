@@ -33,7 +33,7 @@ const embedded = openEmbedded((inner): StateStore => ({
 const { services, wakeup, counted } = embedded;
 const metrics = createMetrics();
 const log = createLog('warn');
-const tokens = await createUserTokens({ secrets: ['s'.repeat(32)], audience: '', issuer: '', clock: systemClock });
+const tokens = createUserTokens({ secrets: ['s'.repeat(32)], audience: '', issuer: '', clock: systemClock });
 const gateway = createGateway({
   services,
   wakeup,

@@ -14,20 +14,20 @@ export async function mintToken(config: Config, user: string, ttl: string, devic
     const checked = value === null ? null : check(id, value);
     if (checked?.ok === false) throw new Error(`${what} ${checked.message}`);
   }
-  const tokens = await tokensOf(config);
+  const tokens = tokensOf(config);
   return tokens.sign({ user, device, expiresAtMs: systemClock.nowMs() + parseDurationMs(ttl) });
 }
 
 /** Throws when the token is not valid. */
 export async function checkToken(config: Config, text: string): Promise<string> {
-  const verified = await (await tokensOf(config)).verify(text);
+  const verified = await tokensOf(config).verify(text);
   if (!verified.ok) throw new Error(`not valid: ${verified.message}`);
   const { user, device, expiresAtMs } = verified.token;
   const on = device === null ? 'on any device' : `on device ${device}`;
   return `valid for user ${user} ${on} until ${new Date(expiresAtMs).toISOString()}`;
 }
 
-function tokensOf(config: Config): Promise<UserTokens> {
+function tokensOf(config: Config): UserTokens {
   const { tokenSecretPrevious, tokenAudience, tokenIssuer } = config;
   const secret = config.tokenSecret ?? keptSecret(config.dataDir, 'token-secret', systemRandom).value;
   return createUserTokens({

@@ -105,7 +105,7 @@ export async function openGatewayBench(options: BenchOptions = {}): Promise<Gate
       throw error;
     },
   });
-  const tokens = await createUserTokens({ secrets: [SECRET], audience: '', issuer: '', clock });
+  const tokens = createUserTokens({ secrets: [SECRET], audience: '', issuer: '', clock });
   const gatewayDeps: GatewayDeps = {
     services: options.tamper?.(services) ?? services,
     wakeup,
@@ -153,7 +153,7 @@ export async function openGatewayBench(options: BenchOptions = {}): Promise<Gate
         })),
       ),
     async token(user, { device, ttlMs = HOUR_MS, secret = SECRET } = {}) {
-      const signer = await createUserTokens({ secrets: [secret], audience: '', issuer: '', clock });
+      const signer = createUserTokens({ secrets: [secret], audience: '', issuer: '', clock });
       return signer.sign({ user, device: device ?? null, expiresAtMs: clock.nowMs() + ttlMs });
     },
     async open(handshake, at = port) {

@@ -46,7 +46,7 @@ export async function startApp(
   };
   const app = await createApp(readConfig(environment), { log: createLog('silent'), ...overrides });
   const { url } = await app.start();
-  const tokens = await createUserTokens({ secrets: [TOKEN_SECRET], audience: '', issuer: '', clock: systemClock });
+  const tokens = createUserTokens({ secrets: [TOKEN_SECRET], audience: '', issuer: '', clock: systemClock });
 
   const call: RunningApp['call'] = async (method, path, body, headers) => {
     const response = await fetch(url + path, {

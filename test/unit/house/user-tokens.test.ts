@@ -7,24 +7,29 @@ const SECRET = 's'.repeat(32);
 const clock = createHandClock();
 const nowSeconds = clock.nowMs() / 1000;
 
-function tokensWith(options: Partial<Parameters<typeof createUserTokens>[0]> = {}): Promise<UserTokens> {
+function tokensWith(options: Partial<Parameters<typeof createUserTokens>[0]> = {}): UserTokens {
   return createUserTokens({ secrets: [SECRET], audience: '', issuer: '', clock, ...options });
 }
 
 /** A token as another program would make it. */
 function handmade(claims: object, header: object = { alg: 'HS256' }, secret = SECRET): string {
-  const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  const parts = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  return signedAsIs(parts, secret);
+}
+
+function signedAsIs(parts: readonly string[], secret = SECRET): string {
+  const text = parts.join('.');
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
 
 async function outcomeOf(text: string, tokens?: UserTokens): Promise<string> {
-  const verified = await (tokens ?? (await tokensWith())).verify(text);
+  const verified = await (tokens ?? tokensWith()).verify(text);
   return verified.ok ? verified.token.user : verified.reason;
 }
 
 describe('user tokens', () => {
   test('what is signed is verified, with user, device and end', async () => {
-    const tokens = await tokensWith({ audience: 'chat', issuer: 'login' });
+    const tokens = tokensWith({ audience: 'chat', issuer: 'login' });
     for (const device of [null, 'phone']) {
       const token = { user: 'ålice', device, expiresAtMs: clock.nowMs() + 5000 };
       expect(await tokens.verify(await tokens.sign(token))).toEqual({ ok: true, token });
@@ -32,7 +37,7 @@ describe('user tokens', () => {
   });
 
   test('a plain HS256 token of any maker is enough', async () => {
-    const verified = await (await tokensWith()).verify(handmade({ sub: 'u1', exp: nowSeconds + 60 }));
+    const verified = await tokensWith().verify(handmade({ sub: 'u1', exp: nowSeconds + 60 }));
     expect(verified).toEqual({ ok: true, token: { user: 'u1', device: null, expiresAtMs: (nowSeconds + 60) * 1000 } });
   });
 
@@ -56,6 +61,19 @@ describe('user tokens', () => {
     ['exp beyond all numbers', handmade({ sub: 'u1', exp: 1e300 })],
     ['an empty sub', handmade({ sub: '', exp: nowSeconds + 60 })],
     ['a sub of 129 bytes', handmade({ sub: 'x'.repeat(129), exp: nowSeconds + 60 })],
+    ['five parts', handmade({ sub: 'u1', exp: nowSeconds + 60 }).replace('.', '.x.y.')],
+    ['no signature', handmade({ sub: 'u1', exp: nowSeconds + 60 }).replace(/[^.]*$/, '')],
+    ['claims that are no JSON', signedAsIs(['eyJhbGciOiJIUzI1NiJ9', 'e'])],
+    [
+      'five parts, signed',
+      signedAsIs([
+        'eyJhbGciOiJIUzI1NiJ9',
+        ...handmade({ sub: 'u1', exp: nowSeconds + 60 })
+          .split('.')
+          .slice(1),
+        'x',
+      ]),
+    ],
     ['a number as sub', handmade({ sub: 7, exp: nowSeconds + 60 })],
     ['a number as device', handmade({ sub: 'u1', exp: nowSeconds + 60, device: 7 })],
     ['not valid yet', handmade({ sub: 'u1', exp: nowSeconds + 60, nbf: nowSeconds + 30 })],
@@ -82,7 +100,7 @@ describe('user tokens', () => {
   });
 
   test('audience and issuer are looked at where configured', async () => {
-    const tokens = await tokensWith({ audience: 'chat', issuer: 'login' });
+    const tokens = tokensWith({ audience: 'chat', issuer: 'login' });
     const claims = { sub: 'u1', exp: nowSeconds + 60, aud: ['web', 'chat'], iss: 'login' };
     expect(await outcomeOf(handmade(claims), tokens)).toBe('u1');
     for (const wrong of [{ aud: 'other' }, { aud: undefined }, { iss: 'other' }, { iss: undefined }]) {
@@ -92,7 +110,7 @@ describe('user tokens', () => {
   });
 
   test('the previous secret verifies, and the present one signs', async () => {
-    const tokens = await tokensWith({ secrets: ['new'.repeat(12), SECRET] });
+    const tokens = tokensWith({ secrets: ['new'.repeat(12), SECRET] });
     const claims = { sub: 'u1', exp: nowSeconds + 60 };
     expect(await outcomeOf(handmade(claims), tokens)).toBe('u1');
     expect(await outcomeOf(handmade({ ...claims, exp: nowSeconds - 1 }), tokens)).toBe('expired');
