@@ -106,7 +106,7 @@ export type InspectedRow = {
   truth: InspectedFacts | null;
   state: (InspectedFacts & { version: number }) | null;
 };
-/** A live connection on the node that answers. */
+/** A live connection. */
 export type InspectedDevice = {
   device: string;
   conn: string;
@@ -131,6 +131,8 @@ export type InspectAnswer = {
   rows: InspectedRow[];
   left_out: number;
   devices: InspectedDevice[];
+  /** Whose connections `devices` are: those nodes that answered in time. */
+  nodes: { asked: number; answered: number };
 };
 /** One change of a user as the devices get it. */
 export type WatchedChange = Sums & { epoch: string; base_version: number; sync_version: number; op: Op; rows: Row[] };

@@ -98,7 +98,6 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
     metricsOpen: config.metricsOpen,
     verifyToken: (text) => tokens.verify(text),
     disconnect: (user, device) => stores.wakeup.publishDisconnect(user, device),
-    devicesOf: (user) => gateway.devicesOf(user),
     async ready() {
       if (!isReady) throw new Unavailable('the server is starting or about to stop', config.drainMs);
       return readiness({ ...stores, clock, onError });

@@ -3,7 +3,7 @@
  * per user, and may be lost at any moment; wake-up only says that something changed. Adapters move rows and keep no rules:
  * the rules are in core/.
  */
-import type { Op } from '../protocol/index.ts';
+import type { InspectedDevice, Op } from '../protocol/index.ts';
 import type { Change, StateCall, StateHead } from './core/change-set.ts';
 import type { RowFacts } from './core/facts.ts';
 import type { DerivedRow, HeldRow } from './core/row.ts';
@@ -224,6 +224,14 @@ export interface WakeupListener {
   opened?(connections: readonly OpenedConnection[]): void;
   /** Whether it cares for changes of the user now; without it: for those of anybody. */
   holds?(user: string): boolean;
+  /** The user's live connections that it has. */
+  devicesOf?(user: string): readonly InspectedDevice[];
+}
+
+/** The live connections of a user on all nodes that answered in time. */
+export interface RollCall {
+  readonly devices: readonly InspectedDevice[];
+  readonly nodes: { readonly asked: number; readonly answered: number };
 }
 
 /** A hint only: it may be lost, and versions tell what is missing. */
@@ -233,6 +241,7 @@ export interface Wakeup {
   /** Throws Unavailable where other nodes could not be told: versions tell nothing of this. */
   publishDisconnect(user: string, device: string | null): Promise<void>;
   publishOpened(connections: readonly OpenedConnection[]): Promise<void>;
+  rollCall(user: string): Promise<RollCall>;
   subscribe(listener: WakeupListener): void;
   close(): Promise<void>;
 }

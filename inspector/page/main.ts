@@ -21,6 +21,7 @@ const found = find('#found', HTMLElement);
 const verdict = find('#verdict', HTMLElement);
 const repair = find('#repair', HTMLButtonElement);
 const repaired = find('#repaired', HTMLElement);
+const silent = find('#silent', HTMLElement);
 const why = find('#why', HTMLElement);
 
 const changes = createChangesView(find('#changes', HTMLElement));
@@ -85,6 +86,9 @@ function show(answer: InspectAnswer): void {
   showRows(answer);
   const note = answer.left_out > 0 ? `those that differ and the newest; ${answer.left_out} more are not shown` : '';
   setText(find('#rows-note', HTMLElement), note);
+  const { asked, answered } = answer.nodes;
+  setText(silent, `${asked - answered} of ${asked} nodes did not say which devices they hold.`);
+  silent.hidden = answered === asked;
   changes.seen(answer);
 }
 

@@ -42,8 +42,7 @@ export function verdictOf(answer: InspectAnswer): Cell {
   if (device !== undefined) return { text: `${device.title}: ${device.note}`, tone: 'wrong' };
   if (state === null) return { text: stateSays.note, tone: 'behind' };
   if (verdicts.behind + verdicts.ahead > 0) return { text: stateSays.note, tone: 'behind' };
-  if (devices.length === 0)
-    return { text: 'Truth and state agree; no device is connected to this node.', tone: 'same' };
+  if (devices.length === 0) return { text: 'Truth and state agree; no device is connected.', tone: 'same' };
   if (columns.some(({ tone }) => tone === 'behind')) {
     return { text: 'Truth and state agree; a device is on its way there.', tone: 'behind' };
   }

@@ -1,14 +1,12 @@
 import { streamSSE } from 'hono/streaming';
-import { integer, type InspectAnswer, type InspectedDevice, type WatchedChange } from '../../protocol/index.ts';
+import { integer, type WatchedChange } from '../../protocol/index.ts';
 import { type Log, logError } from '../log.ts';
 import type { Change } from '../ports.ts';
 import type { Services } from '../services/services.ts';
 import { pathId, queryCount } from './request-fields.ts';
 import type { Route } from './route.ts';
 
-export interface InspectRoutesDeps extends Pick<Services, 'inspect' | 'watch'> {
-  /** The user's live connections on this node. */
-  readonly devicesOf: (user: string) => InspectedDevice[];
+interface InspectRoutesDeps extends Pick<Services, 'inspect' | 'watch'> {
   readonly log: Log;
 }
 
@@ -17,7 +15,7 @@ const NEWEST_MAX = 1000;
 const newest = integer(0, NEWEST_MAX);
 
 /** What the inspector looks at; the page itself is `inspector/`. */
-export function inspectRoutes({ inspect, watch, devicesOf, log }: InspectRoutesDeps): Route[] {
+export function inspectRoutes({ inspect, watch, log }: InspectRoutesDeps): Route[] {
   return [
     {
       method: 'GET',
@@ -25,8 +23,7 @@ export function inspectRoutes({ inspect, watch, devicesOf, log }: InspectRoutesD
       access: 'key',
       answer: async (c) => {
         const user = pathId(c, 'user');
-        const inspected = await inspect.inspect(user, queryCount(c, 'newest', newest) ?? NEWEST_DEFAULT);
-        return c.json<InspectAnswer>({ ...inspected, devices: devicesOf(user) });
+        return c.json(await inspect.inspect(user, queryCount(c, 'newest', newest) ?? NEWEST_DEFAULT));
       },
     },
     {

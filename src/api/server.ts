@@ -17,7 +17,7 @@ import { crossOriginHeaders, preflightHeaders } from './cross-origin.ts';
 import { errorAnswer } from './error-answer.ts';
 import { eventRoutes } from './events.ts';
 import { healthRoutes } from './health.ts';
-import { inspectRoutes, type InspectRoutesDeps } from './inspect.ts';
+import { inspectRoutes } from './inspect.ts';
 import { createPullRate } from './pull-rate.ts';
 import type { Readiness } from './readiness.ts';
 import { readBody } from './request-body.ts';
@@ -42,7 +42,6 @@ export interface ApiDeps {
   readonly metricsOpen: boolean;
   readonly verifyToken: (text: string) => Promise<VerifiedToken>;
   readonly disconnect: (user: string, device: string | null) => Promise<void>;
-  readonly devicesOf: InspectRoutesDeps['devicesOf'];
   readonly ready: () => Promise<Readiness>;
 }
 
@@ -141,7 +140,7 @@ export function createApi(deps: ApiDeps): RequestListener {
     ...unreadRoutes(services, bodyOf),
     ...commandRoutes(services, bodyOf),
     ...careRoutes({ ...services, disconnect: deps.disconnect }, bodyOf),
-    ...inspectRoutes({ ...services, log, devicesOf: deps.devicesOf }),
+    ...inspectRoutes({ ...services, log }),
     ...syncRoutes({
       ...services,
       metrics,

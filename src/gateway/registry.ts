@@ -1,6 +1,7 @@
-import { limits } from '../../protocol/index.ts';
-import type { Change, LargeNotice, OpenedConnection, WakeupListener } from '../ports.ts';
+import { type InspectedDevice, limits } from '../../protocol/index.ts';
+import type { Change, Clock, LargeNotice, OpenedConnection, WakeupListener } from '../ports.ts';
 import type { Announcements } from './announcements.ts';
+import { lookAt } from './device-look.ts';
 import { LargeConversations } from './large-conversations.ts';
 import type { LargeDeps } from './large-conversations.ts';
 import { PushedChange } from './pushed-change.ts';
@@ -8,10 +9,13 @@ import type { Session } from './session.ts';
 
 export interface RegistryDeps extends LargeDeps {
   readonly announcements: Announcements;
+  readonly clock: Pick<Clock, 'steadyMs'>;
   readonly sessionsPerUserMax: number;
 }
 
 const NOBODY: readonly Session[] = [];
+/** Of one user; whoever looks at them wants no more. */
+const LOOKED_AT_MAX = 100;
 
 /**
  * Which sessions of which users are on this node. A session enters before its state is read (SY5), so that no change can fall between
@@ -23,9 +27,11 @@ export class Registry implements WakeupListener {
   readonly #users = new Map<string, readonly Session[]>();
   readonly #sessionsPerUserMax: number;
   readonly #announcements: Announcements;
+  readonly #clock: Pick<Clock, 'steadyMs'>;
 
   constructor(deps: RegistryDeps) {
     this.#announcements = deps.announcements;
+    this.#clock = deps.clock;
     this.#sessionsPerUserMax = deps.sessionsPerUserMax;
     this.#large = new LargeConversations(deps, (user) => this.#users.has(user));
   }
@@ -80,6 +86,13 @@ export class Registry implements WakeupListener {
 
   sessionsOf(user: string): readonly Session[] {
     return this.#users.get(user) ?? NOBODY;
+  }
+
+  devicesOf(user: string): InspectedDevice[] {
+    const nowMs = this.#clock.steadyMs();
+    return this.sessionsOf(user)
+      .slice(-LOOKED_AT_MAX)
+      .map((session) => lookAt(session, nowMs));
   }
 
   changes(changes: readonly Change[]): void {

@@ -3,12 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocketServer } from 'ws';
 import { closeCodes, limits } from '../../protocol/index.ts';
-import type { CloseCode, InspectedDevice } from '../../protocol/index.ts';
+import type { CloseCode } from '../../protocol/index.ts';
 import type { WakeupListener } from '../ports.ts';
 import { Announcements } from './announcements.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import type { GatewayDeps } from './deps.ts';
-import { lookAt } from './device-look.ts';
 import { drain } from './drain.ts';
 import { messageFrame } from './frame-bytes.ts';
 import { FrameRate } from './frame-rate.ts';
@@ -26,8 +25,6 @@ export interface Gateway {
   readonly listener: WakeupListener;
   /** Open sockets. */
   readonly connections: number;
-  /** Live connections of a user. */
-  devicesOf(user: string): InspectedDevice[];
   /** Takes no new sockets and sends the others away, each to come back at its own time within the window. */
   drain(windowMs: number): Promise<void>;
   /** Cuts what is left. */
@@ -58,6 +55,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const registry = new Registry({
     fanOut: services.fanOut,
     announcements: new Announcements(deps),
+    clock,
     log,
     sessionsPerUserMax: settings.connectionsPerUserMax,
   });
@@ -122,10 +120,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
     get connections() {
       return connections.count;
-    },
-
-    devicesOf(user) {
-      return registry.sessionsOf(user).map((session) => lookAt(session, clock.steadyMs()));
     },
 
     handleUpgrade(request, stream, head) {

@@ -2,15 +2,14 @@
 import type { InspectAnswer, InspectedRow } from '../../protocol/index.ts';
 import { differingFields, factsOfRow, judge, totalsOf } from '../core/comparison.ts';
 import { type DerivedRow, deriveRow, type HeldRow } from '../core/row.ts';
-import type { StateStore, StateView, Truth } from '../ports.ts';
+import type { StateStore, StateView, Truth, Wakeup } from '../ports.ts';
 
 export interface InspectDeps {
   readonly truth: Truth;
   readonly state: StateStore;
+  readonly wakeup: Pick<Wakeup, 'rollCall'>;
   readonly groupThreshold: number;
 }
-
-export type Inspected = Omit<InspectAnswer, 'devices'>;
 
 /** Rows that differ and are listed; a state so far off is to be built anew, not to be read. */
 const DIFFERING_MAX = 1000;
@@ -23,11 +22,12 @@ export class Inspect {
   }
 
   /** Looks and changes nothing: what is missing is not built, and what lags is not brought up to date. `newest`: rows besides those that differ. */
-  async inspect(user: string, newest: number): Promise<Inspected> {
-    const { truth, state, groupThreshold } = this.#deps;
+  async inspect(user: string, newest: number): Promise<InspectAnswer> {
+    const { truth, state, wakeup, groupThreshold } = this.#deps;
     // In this order, so that what changes in between makes the state look older and never ahead of truth.
     const view = await state.read(user);
-    const due = (await truth.rowsOfUser(user)).map((facts) => deriveRow(facts, groupThreshold));
+    const [facts, { devices, nodes }] = await Promise.all([truth.rowsOfUser(user), wakeup.rollCall(user)]);
+    const due = facts.map((one) => deriveRow(one, groupThreshold));
     const pairs = pairUp(view?.rows ?? [], due);
     const verdicts = { same: 0, behind: 0, ahead: 0, wrong: 0 };
     const rows = pairs.map((pair) => inspectedRow(pair, view !== null));
@@ -41,6 +41,8 @@ export class Inspect {
       verdicts,
       rows: [...differing, ...others],
       left_out: rows.length - differing.length - others.length,
+      devices: [...devices],
+      nodes,
     };
   }
 }

@@ -21,6 +21,10 @@ export function createMemoryWakeup(): MemoryWakeup {
     async publishOpened(connections) {
       for (const listener of listeners) listener.opened?.(connections);
     },
+    async rollCall(user) {
+      const devices = [...listeners].flatMap((listener) => listener.devicesOf?.(user) ?? []);
+      return { devices, nodes: { asked: 1, answered: 1 } };
+    },
     holds(user) {
       for (const listener of listeners) if (listener.holds?.(user) === true) return true;
       return false;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { InspectedDevice } from '../../protocol/index.ts';
 import type { Change, LargeNotice, OpenedConnection, Wakeup } from '../../src/ports.ts';
 
 /** Two nodes on one medium; the same object where there is only one process. */
@@ -26,7 +27,14 @@ function change(user: string, syncVersion: number): Change {
   return { user, epoch: 'epoch-1', baseVersion: syncVersion - 1, syncVersion, op: 'message', rows: [row], ...sums };
 }
 
-function recorder() {
+function device(conn: string): InspectedDevice {
+  const told = { epoch: 'epoch-1', sync_version: 2 ** 53 - 1, total: 3, digest: '0123456789ab' };
+  const times = { connected_ms: 5, beat_in_ms: 7, silent_ms: null };
+  return { device: 'phone "|" 电话', conn, codec: 'tidemark.v1.json', ...times, queued_bytes: 0, told };
+}
+
+/** `conn`: of the one connection that it has, of ann. */
+function recorder(conn: string) {
   const heard = {
     changes: [] as Change[],
     large: [] as LargeNotice[],
@@ -40,6 +48,7 @@ function recorder() {
       large: (notices: readonly LargeNotice[]) => heard.large.push(...notices),
       disconnect: (user: string, device: string | null) => heard.disconnects.push([user, device]),
       opened: (connections: readonly OpenedConnection[]) => heard.opened.push(...connections),
+      devicesOf: (user: string) => (user === 'ann' ? [device(conn)] : []),
     },
   };
 }
@@ -52,9 +61,9 @@ async function arrived(list: readonly unknown[], count: number): Promise<void> {
 export function wakeupContract(name: string, open: () => Promise<OpenWakeup>): void {
   describe(`wake-up contract: ${name}`, () => {
     let opened: OpenWakeup;
-    const here = recorder();
-    const there = recorder();
-    const second = recorder();
+    const here = recorder('n1-a');
+    const there = recorder('n2-b');
+    const second = recorder('n2-c');
     beforeAll(async () => {
       opened = await open();
       opened.sender.subscribe(here.listener);
@@ -110,6 +119,18 @@ export function wakeupContract(name: string, open: () => Promise<OpenWakeup>): v
       expect(here.opened).toContainEqual(named('b7', 7));
       expect(there.opened).toEqual(here.opened);
       expect(second.opened).toEqual(here.opened);
+    });
+
+    test('a roll call names the connections of a user on all nodes', async () => {
+      const asked = opened.sender === opened.receiver ? 1 : 2;
+      for (const wakeup of [opened.sender, opened.receiver]) {
+        const { devices, nodes } = await wakeup.rollCall('ann');
+        const inOrder = devices.toSorted((a, b) => (a.conn < b.conn ? -1 : 1));
+        expect(inOrder).toEqual(['n1-a', 'n2-b', 'n2-c'].map(device));
+        expect(nodes).toEqual({ asked, answered: asked });
+      }
+      const answers = await Promise.all(['ann', 'nobody'].map((user) => opened.sender.rollCall(user)));
+      expect(answers.map(({ devices }) => devices.length)).toEqual([3, 0]);
     });
 
     test('[SY9] nothing published is nothing heard', async () => {

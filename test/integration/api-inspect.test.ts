@@ -82,11 +82,12 @@ describe('inspect', () => {
         rows: [],
         left_out: 0,
         devices: [],
+        nodes: { asked: 1, answered: 1 },
       });
     }
   });
 
-  test('names the live connections of the node, and where each was last told that it stands', async () => {
+  test('names the live connections, and where each was last told that it stands', async () => {
     const socket = new WebSocket(`${running.url.replace('http', 'ws')}/v1/ws`, ['tidemark.v1.json']);
     onTestFinished(() => socket.terminate());
     await new Promise((resolve) => socket.once('open', resolve));

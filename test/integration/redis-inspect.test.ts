@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Change } from '../../src/ports.ts';
 import { openRedisInstallation } from '../support/redis-installation.ts';
+import { allNodesChannel } from '../../src/state/redis/partitions.ts';
 import { startRedis } from '../support/redis.ts';
 import { spoilRow } from '../support/spoiled-row.ts';
 
@@ -27,6 +28,15 @@ test('whoever watches a user on one node hears what another one changes', async 
   while (changes.length === 0) changes.push(...((await watched.next()) ?? []).filter(({ rows }) => rows.length > 0));
   expect(changes).toMatchObject([{ user: 'ann', baseVersion: syncVersion, total: 1, rows: [{ conv: 'c' }] }]);
   watched.close();
+});
+
+test('a node that does not answer is counted, and not waited for', async () => {
+  const { redis, installation } = await opened();
+  const mute = redis.admin.duplicate();
+  onTestFinished(() => mute.disconnect());
+  await mute.ssubscribe(allNodesChannel());
+  const { devices, nodes } = await installation.nodes[0].services.inspect.inspect('ann', 1);
+  expect([devices, nodes]).toEqual([[], { asked: 3, answered: 2 }]);
 });
 
 test('[CN1][CN3] a row overwritten in Redis is found, with the sums that no longer fit it, and mended on all nodes', async () => {

@@ -61,6 +61,7 @@ export class LossyWakeup implements Wakeup {
   publishOpened: Wakeup['publishOpened'] = async (connections) => {
     if (!this.isLosing) await this.#inner.publishOpened(connections);
   };
+  rollCall: Wakeup['rollCall'] = (user) => this.#inner.rollCall(user);
   subscribe(listener: WakeupListener): void {
     this.#inner.subscribe(listener);
   }

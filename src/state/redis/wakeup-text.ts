@@ -1,12 +1,19 @@
 /** Wake-ups between nodes: positional JSON, with the id of the sender in front. */
-import type { Op, Row } from '../../../protocol/index.ts';
+import type { InspectedDevice, Op, Row } from '../../../protocol/index.ts';
 import type { Change, LargeNotice, OpenedConnection } from '../../ports.ts';
 
 export type WakeupMessage =
   | { readonly kind: 'changes'; readonly from: number; readonly changes: readonly Change[] }
   | { readonly kind: 'large'; readonly from: number; readonly notices: readonly LargeNotice[] }
   | { readonly kind: 'opened'; readonly from: number; readonly connections: readonly OpenedConnection[] }
-  | { readonly kind: 'disconnect'; readonly from: number; readonly user: string; readonly device: string | null };
+  | { readonly kind: 'disconnect'; readonly from: number; readonly user: string; readonly device: string | null }
+  | { readonly kind: 'rollCall'; readonly from: number; readonly user: string; readonly call: number }
+  | {
+      readonly kind: 'present';
+      readonly from: number;
+      readonly call: number;
+      readonly devices: readonly InspectedDevice[];
+    };
 
 type PackedRow = [
   conv: string,
@@ -54,6 +61,10 @@ export function packWakeup(message: WakeupMessage): string {
       ]);
     case 'disconnect':
       return JSON.stringify(['d', message.from, [message.user, message.device]]);
+    case 'rollCall':
+      return JSON.stringify(['r', message.from, [message.user, message.call]]);
+    case 'present':
+      return JSON.stringify(['p', message.from, [message.call, message.devices]]);
   }
 }
 
@@ -73,6 +84,14 @@ export function unpackWakeup(text: string): WakeupMessage | null {
       attempt,
     }));
     return { kind: 'opened', from, connections };
+  }
+  if (kind === 'r') {
+    const [user, call] = body as [string, number];
+    return { kind: 'rollCall', from, user, call };
+  }
+  if (kind === 'p') {
+    const [call, devices] = body as [number, InspectedDevice[]];
+    return { kind: 'present', from, call, devices };
   }
   if (kind !== 'd') return null;
   const [user, device] = body as [string, string | null];

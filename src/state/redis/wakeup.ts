@@ -1,8 +1,10 @@
-import type { Change, Clock, LargeNotice, OpenedConnection, Wakeup, WakeupListener } from '../../ports.ts';
+import type { InspectedDevice } from '../../../protocol/index.ts';
+import type { Change, Clock, LargeNotice, OpenedConnection, RollCall, Wakeup, WakeupListener } from '../../ports.ts';
 import type { PartitionCalls } from './partition-calls.ts';
 import { ALL_NODES_PARTITION, allNodesChannel, nodeChannel, partitionOfNode } from './partitions.ts';
+import { RollCalls } from './roll-calls.ts';
 import { Subscription } from './subscription.ts';
-import { packWakeup, unpackWakeup } from './wakeup-text.ts';
+import { packWakeup, unpackWakeup, type WakeupMessage } from './wakeup-text.ts';
 
 export interface RedisWakeupOptions {
   readonly calls: PartitionCalls;
@@ -24,10 +26,19 @@ export class RedisWakeup implements Wakeup {
   readonly #options: RedisWakeupOptions;
   readonly #listeners = new Set<WakeupListener>();
   readonly #subscriptions: readonly Subscription[];
+  readonly #rollCalls: RollCalls;
 
   constructor(options: RedisWakeupOptions) {
     this.#options = options;
     const { calls, clock, nodeId, onError } = options;
+    this.#rollCalls = new RollCalls(clock, (user, call) =>
+      calls.send(
+        ALL_NODES_PARTITION,
+        'SPUBLISH',
+        allNodesChannel(),
+        packWakeup({ kind: 'rollCall', from: nodeId, user, call }),
+      ),
+    );
     const heard = (text: string): void => this.#heard(text);
     this.#subscriptions = [
       { partition: partitionOfNode(nodeId), channel: nodeChannel(nodeId) },
@@ -87,6 +98,10 @@ export class RedisWakeup implements Wakeup {
     }
   }
 
+  rollCall(user: string): Promise<RollCall> {
+    return this.#rollCalls.call(user, this.#devicesOf(user));
+  }
+
   subscribe(listener: WakeupListener): void {
     this.#listeners.add(listener);
   }
@@ -120,10 +135,26 @@ export class RedisWakeup implements Wakeup {
       return;
     }
     if (message.from === this.#options.nodeId) return;
+    if (message.kind === 'rollCall') this.#answer(message);
+    else if (message.kind === 'present') this.#rollCalls.answered(message.call, message.devices);
+    else this.#tell(message);
+  }
+
+  #tell(message: Exclude<WakeupMessage, { kind: 'opened' | 'rollCall' | 'present' }>): void {
     for (const listener of this.#listeners) {
       if (message.kind === 'changes') listener.changes(message.changes);
       else if (message.kind === 'large') listener.large(message.notices);
       else listener.disconnect(message.user, message.device);
     }
+  }
+
+  #answer({ from, user, call }: Extract<WakeupMessage, { kind: 'rollCall' }>): void {
+    const devices = this.#devicesOf(user);
+    const text = packWakeup({ kind: 'present', from: this.#options.nodeId, call, devices });
+    this.#publish(partitionOfNode(from), nodeChannel(from), text);
+  }
+
+  #devicesOf(user: string): InspectedDevice[] {
+    return [...this.#listeners].flatMap((listener) => listener.devicesOf?.(user) ?? []);
   }
 }

@@ -7,7 +7,7 @@ describe('judge', () => {
   const due = heldRow('c', { convRev: 5, memberRev: 3, unread: 2 });
 
   test('[CN1] at equal revs a row is the same or wrong', () => {
-    expect(judge({ ...due, version: 9 }, due)).toBe('same');
+    expect(judge({ ...due, activity: 9 }, due)).toBe('same');
     for (const with_ of [{ unread: 41 }, { muted: true }, { readSeq: 1 }, { hidden: true }, { member: false }]) {
       expect(judge({ ...due, ...with_ }, due)).toBe('wrong');
     }

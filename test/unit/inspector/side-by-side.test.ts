@@ -28,6 +28,7 @@ function answer(with_: Partial<InspectAnswer> = {}): InspectAnswer {
     rows: [],
     left_out: 0,
     devices: [device()],
+    nodes: { asked: 1, answered: 1 },
     ...with_,
   };
 }
