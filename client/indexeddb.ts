@@ -2,6 +2,7 @@
 import { persisted } from './persistence.ts';
 import type { StoreBackend, StoreChange, Stored } from './persistence.ts';
 import type { ClientStore } from './store.ts';
+import type { Row } from '../protocol/server-frames.ts';
 
 export interface IndexedDbOptions {
   /** Default: `tidemark`. Apps of one origin that are not one need a name each. */
@@ -14,8 +15,13 @@ export interface IndexedDbOptions {
 }
 
 /** Of the tables. Another one is made anew: what is lost is a copy, and what is not confirmed of an older app. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
+/**
+ * Rows by bucket: each record costs the page a task of its own, 10,000 of them more than half a second. Buckets are written one
+ * after the other, so that none of these tasks is long.
+ */
 const ROWS = 'rows';
+const BUCKETS = 64;
 /** One record: all but the rows. */
 const STANDING = 'standing';
 const KEY = 0;
@@ -63,15 +69,14 @@ export function indexedDbBackend(name: string): StoreBackend {
         store(STANDING).get(KEY) as IDBRequest<Omit<Stored, 'rows'> | undefined>,
         store(ROWS).getAll() as IDBRequest<unknown[]>,
       ]);
-      return standing.result === undefined ? null : { ...standing.result, rows: rows.result };
+      return standing.result === undefined ? null : { ...standing.result, rows: rows.result.flat() };
     },
 
     async write({ replace, removed, rows, ...standing }: StoreChange): Promise<void> {
       await transact('readwrite', (store) => {
         if (replace) store(ROWS).clear();
-        for (const row of rows) store(ROWS).put(row);
-        for (const conv of removed) store(ROWS).delete(conv);
-        store(STANDING).put(standing, KEY);
+        store(STANDING).put(standing, KEY).onsuccess = () =>
+          writeBuckets(store(ROWS), [...changesByBucket(rows, removed)]);
       });
     },
 
@@ -83,12 +88,41 @@ export function indexedDbBackend(name: string): StoreBackend {
   };
 }
 
+type Changes = Map<string, Row | null>;
+
+/** Null: the row is no longer held. */
+function changesByBucket(rows: readonly Row[], removed: readonly string[]): Map<number, Changes> {
+  const buckets = new Map<number, Changes>();
+  const add = (conv: string, row: Row | null) => {
+    let hash = 0;
+    for (let i = 0; i < conv.length; i++) hash = (hash * 31 + conv.charCodeAt(i)) % (2 ** 31 - 1);
+    const bucket = hash % BUCKETS;
+    const changes = buckets.get(bucket) ?? new Map();
+    buckets.set(bucket, changes.set(conv, row));
+  };
+  for (const row of rows) add(row.conv, row);
+  for (const conv of removed) add(conv, null);
+  return buckets;
+}
+
+/** The first of them, and the others when it is done: the transaction lasts for as long as something is asked of it. */
+function writeBuckets(table: IDBObjectStore, [first, ...others]: [number, Changes][]): void {
+  if (first === undefined) return;
+  const [bucket, changes] = first;
+  const read = table.get(bucket) as IDBRequest<Row[] | undefined>;
+  read.onsuccess = () => {
+    const held = (read.result ?? []).map((row) => [row.conv, row] as const);
+    const rows = [...new Map([...held, ...changes]).values()].filter((row) => row !== null);
+    table.put(rows, bucket).onsuccess = () => writeBuckets(table, others);
+  };
+}
+
 async function openDatabase(name: string, lost: () => void): Promise<IDBDatabase> {
   const request = indexedDB.open(name, SCHEMA_VERSION);
   request.onupgradeneeded = () => {
     const database = request.result;
     for (const table of database.objectStoreNames) database.deleteObjectStore(table);
-    database.createObjectStore(ROWS, { keyPath: 'conv' });
+    database.createObjectStore(ROWS);
     database.createObjectStore(STANDING);
   };
   return new Promise((resolve, reject) => {

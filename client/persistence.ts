@@ -31,6 +31,8 @@ export const STORE_FORMAT = 1;
 /** `failed` hears of every write that failed; the next change tries again, with everything since the last good one. */
 export function persisted(backend: StoreBackend, failed: (error: unknown) => void): ClientStore {
   let wanted: Kept | 'nothing' | null = null;
+  /** The last that was wanted, whatever became of it; null: it was not written, or somebody else may have written since. */
+  let given: Kept | 'nothing' | null = null;
   /** As last written; null: the backend may hold anything. */
   let written: Kept | null = null;
   let writing: Promise<void> | null = null;
@@ -51,6 +53,7 @@ export function persisted(backend: StoreBackend, failed: (error: unknown) => voi
         }
       }
     } catch (error) {
+      given = null;
       failed(error);
     } finally {
       writing = null;
@@ -58,17 +61,21 @@ export function persisted(backend: StoreBackend, failed: (error: unknown) => voi
   }
 
   function want(next: Kept | 'nothing'): void {
-    wanted = next;
+    given = wanted = next;
     writing ??= write();
   }
 
   return {
     async load() {
-      // Somebody else may have written since: the next write replaces all.
-      written = null;
-      return keptIn(await backend.load());
+      // Somebody else may have written since.
+      written = given = null;
+      const kept = keptIn(await backend.load());
+      if (given === null) written = kept;
+      return kept;
     },
-    save: want,
+    save(kept) {
+      if (given === null || given === 'nothing' || !isSame(given, kept)) want(kept);
+    },
     clear: () => want('nothing'),
     settled: async () => writing ?? undefined,
   };
@@ -98,6 +105,16 @@ function changeBetween(written: Kept | null, current: Kept): StoreChange {
   const rows = all.rows.filter((row) => written.rows.get(row.conv) !== row);
   const removed = [...written.rows.keys()].filter((conv) => !held.has(conv));
   return { ...all, replace: false, rows, removed };
+}
+
+/** The pages of a snapshot, for one, change nothing until the last. */
+function isSame({ commands, ...before }: Kept, after: Kept): boolean {
+  const fields = Object.keys(before) as (keyof typeof before)[];
+  return (
+    fields.every((field) => before[field] === after[field]) &&
+    commands.length === after.commands.length &&
+    commands.every((command, i) => command === after.commands[i])
+  );
 }
 
 /** Null for an older format and for a damaged copy. */

@@ -8,23 +8,26 @@
 //
 // Work in progress (catchup, snapshot) is kept beside what is shown, so the screen stays until its replacement is complete.
 import type { Cursor, Sync } from './client-frames.ts';
-import { formatDigest, parseDigest } from './digest.ts';
+import { formatDigest, parseDigest, rowDigest } from './digest.ts';
 import type { Acked, Delta, Hb, Row, ServerFrame, Snapshot, Synced, Welcome } from './server-frames.ts';
-import { noSums, sumsOf, withoutRow, withRow } from './row-sums.ts';
+import { noSums, withoutRow, withRow } from './row-sums.ts';
 import type { RowSums } from './row-sums.ts';
 
 export type Rows = ReadonlyMap<string, Row>;
 
-export interface ClientState {
+/** `own`: the device's own sums over `rows`; they differ from the server's only while a repair is under way. */
+interface Held {
+  readonly rows: Rows;
+  readonly own: RowSums;
+}
+
+export interface ClientState extends Held {
   /** What is shown: the rows of one version and the sums that the server gave for it. `epoch` is null before the first snapshot. */
   readonly epoch: string | null;
   readonly syncVersion: number;
-  readonly rows: Rows;
   readonly total: number;
   readonly badge: number;
   readonly mentions: number;
-  /** The device's own sums over `rows`; they differ from the server's only while a repair is under way. */
-  readonly own: RowSums;
   readonly catchup: Catchup | null;
   readonly snapshot: SnapshotInProgress | null;
   /** Whether the present socket has answered hello; nothing else may come before. */
@@ -37,24 +40,32 @@ export interface ClientState {
   readonly idleBeats: number;
 }
 
-/** A catch-up in several frames: complete up to `at`, shown when `target` is reached. */
-export interface Catchup {
+/** A catch-up in several frames: what is shown, brought up to `at`; takes its place when `target` is reached. */
+export interface Catchup extends Held {
   readonly target: number;
   readonly at: number;
-  readonly rows: Rows;
 }
 
-/** Pages at `version`, deltas up to `at`; `rows` holds tombstones until the last page (SY6). */
-export interface SnapshotInProgress {
+/** Pages at `version`, deltas up to `at`. */
+export interface SnapshotInProgress extends Collected {
   readonly epoch: string;
   readonly version: number;
   readonly at: number;
   readonly sums: RowSums;
   readonly page: number;
   readonly next: string | null;
-  readonly rows: Rows;
   /** Pages of an earlier connection; they are taken over if the first page continues them. */
-  readonly earlier: { readonly page: number; readonly rows: Rows } | null;
+  readonly earlier: (Collected & { readonly page: number }) | null;
+}
+
+/**
+ * What pages brought, hashed as they came and put together with the last: 10,000 rows at once would hold up a page on a screen,
+ * and a map that is copied for each page costs more than all the rest.
+ */
+interface Collected {
+  readonly listed: readonly (readonly [row: Row, digest: number])[];
+  /** Of the deltas in between, tombstones too (SY6). */
+  readonly since: Rows;
 }
 
 export type SyncCause = 'gap' | 'behind' | 'mismatch' | 'epoch' | 'page' | 'stalled';
@@ -70,16 +81,16 @@ const repairDelayMsMin = 1000;
 const repairDelayMsMax = 60_000;
 const noActions: readonly Action[] = [];
 const noRows: Rows = new Map();
+const nothing: Held = { rows: noRows, own: noSums };
 
 export function initialState(): ClientState {
   return {
     epoch: null,
     syncVersion: 0,
-    rows: noRows,
+    ...nothing,
     total: 0,
     badge: 0,
     mentions: 0,
-    own: noSums,
     catchup: null,
     snapshot: null,
     greeted: false,
@@ -91,17 +102,16 @@ export function initialState(): ClientState {
 
 /** A state from storage. Rows and cursor have to be saved together; the sums are made anew, so that a damaged copy is found. */
 export function restoredState(saved: { epoch: string; syncVersion: number; rows: Iterable<Row> }): ClientState {
-  const rows = new Map<string, Row>();
-  for (const row of saved.rows) if (row.gone !== true) rows.set(row.conv, row);
-  const own = sumsOf(rows.values());
-  const { total, badge, mentions } = own;
-  return { ...initialState(), epoch: saved.epoch, syncVersion: saved.syncVersion, rows, total, badge, mentions, own };
+  const held = withRows(nothing, saved.rows, -1);
+  const { digest: _, ...totals } = held.own;
+  const { epoch, syncVersion } = saved;
+  return { ...initialState(), epoch, syncVersion, ...held, ...totals };
 }
 
 /** A new socket: what was asked on the old one is forgotten, unfinished work is kept and continued from where it stands. */
 export function reconnect(state: ClientState): { state: ClientState; hello: HelloFields } {
   const hello: HelloFields = where(state);
-  if (state.snapshot !== null && state.snapshot.next !== null) hello.page = state.snapshot.next;
+  if (state.snapshot?.next) hello.page = state.snapshot.next;
   return { state: { ...state, greeted: false, sync: 'idle', idleBeats: 0 }, hello };
 }
 
@@ -137,7 +147,8 @@ function answered(before: ClientState, frame: Welcome | Synced): Step {
   if (frame.epoch !== state.epoch) return ask({ ...state, catchup: null, snapshot: null }, 'epoch');
   const at = state.catchup?.at ?? state.syncVersion;
   if (frame.mode === 'delta') {
-    const catchup = { target: frame.sync_version, at, rows: state.catchup?.rows ?? noRows };
+    const { rows, own } = state.catchup ?? state;
+    const catchup = { target: frame.sync_version, at, rows, own };
     return quiet({ ...state, catchup, snapshot: null });
   }
   if (frame.sync_version > at) return ask({ ...state, snapshot: null }, 'behind');
@@ -148,11 +159,7 @@ function answered(before: ClientState, frame: Welcome | Synced): Step {
 
 /** [SY6] Pages of an earlier connection stay usable only at the same epoch and version, and if the first page goes on from them. */
 function begun(earlier: SnapshotInProgress | null, frame: Welcome | Synced): SnapshotInProgress {
-  const same =
-    earlier !== null &&
-    earlier.next !== null &&
-    earlier.epoch === frame.epoch &&
-    earlier.version === frame.sync_version;
+  const same = earlier?.epoch === frame.epoch && earlier.version === frame.sync_version && earlier.next !== null;
   return {
     epoch: frame.epoch,
     version: frame.sync_version,
@@ -160,8 +167,9 @@ function begun(earlier: SnapshotInProgress | null, frame: Welcome | Synced): Sna
     sums: sumsIn(frame),
     page: 0,
     next: null,
-    rows: noRows,
-    earlier: same ? { page: earlier.page, rows: earlier.rows } : null,
+    listed: [],
+    since: noRows,
+    earlier: same ? earlier : null,
   };
 }
 
@@ -169,20 +177,22 @@ function begun(earlier: SnapshotInProgress | null, frame: Welcome | Synced): Sna
 
 function paged(state: ClientState, frame: Snapshot): Step {
   const { snapshot } = state;
-  const collected = snapshot === null ? null : collectedBefore(snapshot, frame);
-  if (snapshot === null || collected === null) return ask({ ...state, snapshot: null }, 'page');
-  for (const row of frame.rows) if (row.gone !== true) takeNewer(collected, row);
-  if (!frame.end) {
-    const progress = { ...snapshot, page: frame.page, next: frame.next ?? null, rows: collected, earlier: null };
-    return quiet({ ...state, snapshot: progress, idleBeats: 0 });
-  }
-  for (const [conv, row] of collected) if (row.gone === true) collected.delete(conv);
+  const before = snapshot && collectedBefore(snapshot, frame);
+  if (snapshot === null || before === null) return ask({ ...state, snapshot: null }, 'page');
+  const collected: SnapshotInProgress = {
+    ...snapshot,
+    listed: [...before.listed, ...frame.rows.map((row) => [row, rowDigest(row)] as const)],
+    since: before.since,
+    page: frame.page,
+    next: frame.next ?? null,
+    earlier: null,
+  };
+  if (!frame.end) return quiet({ ...state, snapshot: collected, idleBeats: 0 });
   const complete: ClientState = {
     ...state,
+    ...putTogether(collected),
     epoch: snapshot.epoch,
     syncVersion: snapshot.at,
-    rows: collected,
-    own: sumsOf(collected.values()),
     snapshot: null,
     catchup: null,
     idleBeats: 0,
@@ -191,15 +201,24 @@ function paged(state: ClientState, frame: Snapshot): Step {
   return judged(complete, snapshot.at === snapshot.version ? sumsIn(frame) : snapshot.sums);
 }
 
-/** The rows that the page adds to, or null when it is not the next page of this snapshot. */
-function collectedBefore(snapshot: SnapshotInProgress, frame: Snapshot): Map<string, Row> | null {
+/** What the page adds to, or null when it is not the next page of this snapshot. */
+function collectedBefore(snapshot: SnapshotInProgress, frame: Snapshot): Collected | null {
   if (frame.epoch !== snapshot.epoch || frame.sync_version !== snapshot.version) return null;
   const { earlier } = snapshot;
-  if (frame.page === snapshot.page + 1) return new Map(snapshot.rows);
+  if (frame.page === snapshot.page + 1) return snapshot;
   if (earlier === null || frame.page !== earlier.page + 1) return null;
-  const rows = new Map(earlier.rows);
-  for (const row of snapshot.rows.values()) takeNewer(rows, row);
-  return rows;
+  return { ...earlier, since: withNewer(earlier.since, snapshot.since.values(), -1) };
+}
+
+function putTogether({ listed, since }: Collected): Held {
+  const rows = new Map<string, Row>();
+  let own = noSums;
+  for (const [row, digest] of listed) {
+    if (row.gone === true || rows.has(row.conv)) continue;
+    rows.set(row.conv, row);
+    own = withRow(own, row, digest);
+  }
+  return withRows({ rows, own }, since.values(), -1, rows);
 }
 
 // ------------------------------------------------------------------ deltas
@@ -210,33 +229,28 @@ function changed(state: ClientState, frame: Delta): Step {
   if (!wellMade(frame)) return ask(state, 'gap');
   if (snapshot !== null) {
     if (frame.base_version > snapshot.at) return ask(state, 'gap');
-    const rows = withNewer(snapshot.rows, frame.rows, snapshot.at);
-    const ahead = frame.sync_version > snapshot.at;
-    const at = ahead ? frame.sync_version : snapshot.at;
-    const sums = ahead ? sumsIn(frame) : snapshot.sums;
-    return quiet({ ...state, snapshot: { ...snapshot, rows, at, sums }, idleBeats: 0 });
+    const since = withNewer(snapshot.since, frame.rows, snapshot.at);
+    const end = frame.sync_version > snapshot.at ? { at: frame.sync_version, sums: sumsIn(frame) } : {};
+    return quiet({ ...state, snapshot: { ...snapshot, since, ...end }, idleBeats: 0 });
   }
   if (catchup !== null) {
     // May begin below our version: a push that was under way when we asked brought a part of it already.
     if (frame.base_version > catchup.at) return ask(state, 'gap');
-    const rows = withNewer(catchup.rows, frame.rows, catchup.at);
-    const next = {
-      ...state,
-      catchup: { ...catchup, rows, at: Math.max(catchup.at, frame.sync_version) },
-      idleBeats: 0,
-    };
+    const held = withRows(catchup, frame.rows, catchup.at);
+    const at = Math.max(catchup.at, frame.sync_version);
+    const next = { ...state, catchup: { ...catchup, ...held, at }, idleBeats: 0 };
     if (frame.sync_version < catchup.target) return quiet(next);
     if (frame.sync_version < next.catchup.at && next.catchup.at > state.syncVersion) return ask(next, 'gap');
     return settled(shown(next), frame);
   }
   if (frame.base_version !== state.syncVersion) return ask(state, 'gap'); // [SY4]
-  return settled(withRows(state, frame.rows, frame.sync_version), frame);
+  const held = withRows(state, frame.rows, state.syncVersion);
+  return settled({ ...state, ...held, syncVersion: frame.sync_version }, frame);
 }
 
 function wellMade(frame: Delta): boolean {
-  if (frame.sync_version <= frame.base_version) return false;
-  for (const row of frame.rows) if (row.version > frame.sync_version) return false;
-  return true;
+  const { base_version, sync_version, rows } = frame;
+  return sync_version > base_version && rows.every(({ version }) => version <= sync_version);
 }
 
 // ------------------------------------------------------------------ heartbeats and acks
@@ -279,11 +293,11 @@ function ask(state: ClientState, cause: SyncCause): Step {
   return { state: next, actions: [{ type: 'sync', cause, delayMs }] };
 }
 
-/** Takes the rows of a catch-up over into what is shown. */
+/** The catch-up takes the place of what is shown. */
 function shown(state: ClientState): ClientState {
-  const { catchup } = state;
-  if (catchup === null) return state;
-  return { ...withRows(state, catchup.rows.values(), catchup.at), catchup: null };
+  if (state.catchup === null) return state;
+  const { rows, own, at } = state.catchup;
+  return { ...state, rows, own, syncVersion: at, catchup: null };
 }
 
 /** The sums of a frame belong to its version only: those of a lower one than we stand at are left alone. */
@@ -293,10 +307,9 @@ function settled(state: ClientState, frame: Delta | Welcome | Synced): Step {
 
 /** [SY7] Own sums and digest have to equal the server's. */
 function judged(state: ClientState, sums: RowSums): Step {
-  const { total, badge, mentions, digest } = sums;
-  const { own } = state;
-  const next = { ...state, total, badge, mentions };
-  const equal = own.total === total && own.badge === badge && own.mentions === mentions && own.digest === digest;
+  const { digest: _, ...totals } = sums;
+  const next = { ...state, ...totals };
+  const equal = (Object.keys(sums) as (keyof RowSums)[]).every((sum) => sums[sum] === state.own[sum]);
   return equal ? quiet(verified(next)) : ask(next, 'mismatch');
 }
 
@@ -305,31 +318,25 @@ function verified(state: ClientState): ClientState {
 }
 
 /** [SY3] Rows above the version we stand at are new to us; all others we have seen, even if we no longer hold them. */
-function withRows(state: ClientState, changes: Iterable<Row>, syncVersion: number): ClientState {
-  const rows = new Map(state.rows);
-  let { own } = state;
+function withRows(held: Held, changes: Iterable<Row>, above: number, rows = new Map(held.rows)): Held {
+  let { own } = held;
   for (const row of changes) {
-    const held = rows.get(row.conv);
-    if (row.version <= state.syncVersion || (held !== undefined && row.version <= held.version)) continue;
-    if (held !== undefined) own = withoutRow(own, held);
+    const old = rows.get(row.conv);
+    if (row.version <= Math.max(above, old?.version ?? above)) continue;
+    if (old !== undefined) own = withoutRow(own, old);
     if (row.gone === true) rows.delete(row.conv);
     else {
       rows.set(row.conv, row);
       own = withRow(own, row);
     }
   }
-  return { ...state, rows, own, syncVersion: Math.max(state.syncVersion, syncVersion) };
+  return { rows, own };
 }
 
-function withNewer(rows: Rows, changes: readonly Row[], above: number): Map<string, Row> {
+function withNewer(rows: Rows, changes: Iterable<Row>, above: number): Rows {
   const next = new Map(rows);
-  for (const row of changes) if (row.version > above) takeNewer(next, row);
+  for (const row of changes) if (row.version > (next.get(row.conv)?.version ?? above)) next.set(row.conv, row);
   return next;
-}
-
-function takeNewer(rows: Map<string, Row>, row: Row): void {
-  const held = rows.get(row.conv);
-  if (held === undefined || row.version > held.version) rows.set(row.conv, row);
 }
 
 function sumsIn(frame: Snapshot | Delta | Welcome | Synced): RowSums {

@@ -13,13 +13,14 @@ export function sumsOf(rows: Iterable<Row>): RowSums {
   return sums;
 }
 
-export function withRow(sums: RowSums, row: Row): RowSums {
+/** `digest`: of the row, where it has been worked out before. */
+export function withRow(sums: RowSums, row: Row, digest = rowDigest(row)): RowSums {
   if (!isListed(row)) return sums;
   return {
     total: sums.total + row.unread,
     badge: sums.badge + badgeOf(row),
     mentions: sums.mentions + row.mentions,
-    digest: addDigest(sums.digest, rowDigest(row)),
+    digest: addDigest(sums.digest, digest),
   };
 }
 

@@ -73,7 +73,7 @@ test('the database is damaged: a snapshot brings all', async () => {
         const request = indexedDB.open('tidemark');
         request.onsuccess = () => {
           const change = request.result.transaction('rows', 'readwrite');
-          change.objectStore('rows').put({ conv: 'c1', version: 'x', unread: 77 });
+          change.objectStore('rows').put([{ conv: 'c1', version: 'x', unread: 77 }], 0);
           change.oncomplete = () => resolve(request.result.close());
         };
       }),

@@ -80,6 +80,27 @@ test('only what has changed is written, rows and cursor together, one write at a
   await client.close();
 });
 
+test('pages of a snapshot write nothing until the last; what was loaded is not written again', async () => {
+  const world = await scene();
+  for (let i = 0; i < 500; i++) world.truth.create(`many${i}`, ['u1', 'u2']);
+  const { backend, writes } = watched();
+  const first = await world.live('u1', { store: persisted(backend, failing) });
+  await world.clock.pass(10);
+  await first.close();
+  // What came before the rows: whose they are.
+  const [welcomed, ...complete] = writes.splice(0);
+  expect(welcomed).toMatchObject({ user: 'u1', epoch: null, rows: [] });
+  expect(complete.map(({ rows }) => rows.length)).toEqual([503]);
+
+  const second = await world.live('u1', { store: persisted(backend, failing) });
+  world.truth.post('c2', 'u2');
+  await world.until(() => second.total() === 4);
+  await world.clock.pass(10);
+  expect(writes.some(({ replace }) => replace)).toBe(false);
+  expect(writes.flatMap(({ rows }) => rows.map(({ conv }) => conv))).toEqual(['c2']);
+  await second.close();
+});
+
 test('a write that fails is told, and the next one makes up for it', async () => {
   const world = await scene();
   const kept = memoryBackend();

@@ -225,6 +225,23 @@ describe('answers', () => {
     expect(step.state).toMatchObject({ syncVersion: 3, total: 5 });
   });
 
+  test('[SY6] each row of a snapshot is hashed once, when its page comes: the last page is no more work than the others', () => {
+    let hashes = 0;
+    // Nothing but the digest looks at the watermark here.
+    const counted = (conv: string): Row =>
+      Object.defineProperty(row(conv, 1, 1), 'read_seq', { get: () => hashes++ && 0 });
+    const pages = [1, 2, 3].map((number) => Array.from({ length: 50 }, (_, i) => `c${number}-${i}`));
+    const all = pages.flat().map((conv) => row(conv, 1, 1));
+    let { state } = play(live(), answer('snapshot', 5, all));
+    const hashed = pages.map((convs, i) => {
+      const before = hashes;
+      ({ state } = play(state, page(i + 1, 5, convs.map(counted), all, i < 2 ? 'next' : undefined)));
+      return hashes - before;
+    });
+    expect(hashed).toEqual([50, 50, 50]);
+    expect(state).toMatchObject({ snapshot: null, syncVersion: 5, total: 150, sync: 'idle' });
+  });
+
   test('[SY10] a snapshot of a new epoch, unasked, keeps the screen until its last page', () => {
     const all = [row('a', 1, 1)];
     const begun = play(live(), answer('snapshot', 1, all, 'p0Lw8sRa'));
