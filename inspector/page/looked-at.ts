@@ -19,19 +19,21 @@ export interface LookEvents {
 
 /** While the page is to be seen. */
 const LOOK_EVERY_MS = 2000;
-/** Changes that come together are one look. */
-const SOON_MS = 50;
+/** Changes that come together are one look; a user of whom changes never end is looked at so often, too. */
+const SOON_MS = 150;
 const WATCH_AGAIN_MS = 3000;
 
 export function lookAt(user: string, api: InspectorApi, events: LookEvents): LookedAt {
   const ending = new AbortController();
   const { signal } = ending;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isSoon = false;
   let isLooking = false;
   let mustLookAgain = false;
 
   function lookIn(delayMs: number): void {
     clearTimeout(timer);
+    isSoon = delayMs <= SOON_MS;
     if (!signal.aborted) timer = setTimeout(() => void look(), delayMs);
   }
 
@@ -41,6 +43,8 @@ export function lookAt(user: string, api: InspectorApi, events: LookEvents): Loo
       mustLookAgain = true;
       return;
     }
+    clearTimeout(timer);
+    isSoon = false;
     isLooking = true;
     try {
       do {
@@ -52,7 +56,7 @@ export function lookAt(user: string, api: InspectorApi, events: LookEvents): Loo
       if (!signal.aborted) events.failed(error);
     }
     isLooking = false;
-    lookIn(LOOK_EVERY_MS);
+    if (!isSoon) lookIn(LOOK_EVERY_MS);
   }
 
   async function watch(): Promise<void> {
@@ -73,7 +77,7 @@ export function lookAt(user: string, api: InspectorApi, events: LookEvents): Loo
 
   function changed(change: WatchedChange): void {
     events.change(change);
-    lookIn(SOON_MS);
+    if (!isSoon) lookIn(SOON_MS);
   }
 
   function visible(): void {

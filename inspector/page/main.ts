@@ -1,5 +1,5 @@
 // The page: a key, a user, and what truth, the state and the devices say of that user.
-import type { InspectAnswer } from '../../protocol/http.ts';
+import type { InspectAnswer, InspectedRow } from '../../protocol/http.ts';
 import { find, make, setText } from '../../pages/element.ts';
 import { createChangesView } from './changes-view.ts';
 import { explained } from './explained.ts';
@@ -25,11 +25,16 @@ const silent = find('#silent', HTMLElement);
 const why = find('#why', HTMLElement);
 
 const changes = createChangesView(find('#changes', HTMLElement));
-const showRows = createRowsView(find('#rows', HTMLTableElement), (conv) => void explain(conv).catch(failed));
+const showRows = createRowsView(find('#rows', HTMLTableElement), (conv) => {
+  void explain(conv)
+    .then(() => why.focus())
+    .catch(failed);
+});
 
 let api: InspectorApi | null = null;
 let looked: LookedAt | null = null;
 let last: InspectAnswer | null = null;
+let explainedConv: string | null = null;
 
 function useKey(key: string | null): void {
   api = key === null ? null : createInspectorApi(key);
@@ -65,7 +70,7 @@ function open(user: string): void {
 
 function close(): void {
   looked?.end();
-  looked = last = null;
+  looked = last = explainedConv = null;
   changes.clear();
   found.hidden = notice.hidden = repaired.hidden = why.hidden = true;
 }
@@ -75,6 +80,7 @@ function show(answer: InspectAnswer): void {
     recentUsers.add(answer.user);
     showRecent();
   }
+  if (isOther(answer, explainedConv)) void explain(explainedConv).catch(failed);
   last = answer;
   notice.hidden = true;
   found.hidden = false;
@@ -92,6 +98,14 @@ function show(answer: InspectAnswer): void {
   changes.seen(answer);
 }
 
+/** Whether what is explained has changed since the last look. */
+function isOther({ rows }: InspectAnswer, conv: string | null): conv is string {
+  if (conv === null || why.hidden) return false;
+  const text = (all: readonly InspectedRow[] | undefined): string =>
+    JSON.stringify(all?.find((row) => row.conv === conv));
+  return text(rows) !== text(last?.rows);
+}
+
 async function explain(conv: string): Promise<void> {
   const asked = looked;
   if (api === null || asked === null) return;
@@ -101,23 +115,24 @@ async function explain(conv: string): Promise<void> {
   setText(find('#why-title', HTMLElement), `Why is ${conv} at ${answer.unread}?`);
   find('#why-text', HTMLElement).replaceChildren(...explained(answer, row).map((line) => make('li', '', line)));
   why.hidden = false;
-  why.focus();
+  explainedConv = conv;
 }
 
 async function repairUser(): Promise<void> {
   const asked = looked;
   if (api === null || asked === null) return;
+  const wasBehind = (last?.verdicts.behind ?? 0) > 0;
   const { wrong, repaired: mended } = await api.repair(asked.user);
   await asked.look();
   if (asked !== looked) return;
-  setText(
-    repaired,
-    wrong === 0 ? 'Nothing was wrong.' : mended > 0 ? 'Repaired, and told to the devices.' : STILL_WRONG,
-  );
+  if (wrong === 0) setText(repaired, wasBehind ? BROUGHT_UP : 'Nothing was wrong.');
+  else setText(repaired, mended > 0 ? 'Repaired, and told to the devices.' : STILL_WRONG);
   repaired.hidden = false;
 }
 
-const STILL_WRONG = 'Something is still wrong: the count of the messages differs from truth itself. See the log.';
+const BROUGHT_UP = 'Nothing was wrong; what was behind has been brought up to date.';
+const STILL_WRONG =
+  'Something is still wrong: the messages themselves do not make what truth says, or the state changed meanwhile. Try again.';
 
 function failed(error: unknown): void {
   if (error instanceof KeyRefused) {
