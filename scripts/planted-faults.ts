@@ -1,19 +1,10 @@
-/**
- * Faults that real unread systems had, each as one change of the text of the source. `npm run planted` puts them in one by
- * one and demands that a test which bears the rule in its title fails.
- */
-export interface PlantedFault {
-  /** What goes wrong, as a user would tell it. */
-  name: string;
-  /** The rule of protocol/SPEC.md that it breaks. */
-  rule: string;
-  file: string;
-  /** Stands exactly once in the file. */
-  find: string;
-  replace: string;
-}
+import type { PlantedFault } from './planted-fault.ts';
+import { PLANTED_SERVICE_GUARDS } from './planted-service-guards.ts';
+import { PLANTED_STATE_GUARDS } from './planted-state-guards.ts';
+import { PLANTED_TRUTH_GUARDS } from './planted-truth-guards.ts';
 
-export const PLANTED_FAULTS: PlantedFault[] = [
+/** Faults that real unread systems had. */
+const COMMON_FAULTS: readonly PlantedFault[] = [
   {
     name: 'the last ack wins, so a late one takes the read position back',
     rule: 'AK1',
@@ -141,4 +132,11 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     find: "if (old === undefined ? listingOf(row) === 'gone' : looksSame(old, row)) continue;",
     replace: "if (old === undefined && listingOf(row) === 'gone') continue;",
   },
+];
+
+export const PLANTED_FAULTS: readonly PlantedFault[] = [
+  ...COMMON_FAULTS,
+  ...PLANTED_STATE_GUARDS,
+  ...PLANTED_TRUTH_GUARDS,
+  ...PLANTED_SERVICE_GUARDS,
 ];

@@ -3,7 +3,7 @@ import { freshDatabase, openTruthAt } from '../support/mysql-database.ts';
 import { onEachServer } from '../support/mysql-servers.ts';
 
 await onEachServer((server) => {
-  test('a lease is one node’s, goes on while it is renewed, and over to another when it has run out', async () => {
+  test('[DT3] a lease, as of forgetting event ids, is one node’s, goes on while it is renewed, and over to another when it has run out', async () => {
     const database = await freshDatabase(server);
     const [one, other] = await Promise.all([openTruthAt(database.url), openTruthAt(database.url)]);
     onTestFinished(async () => {

@@ -27,7 +27,7 @@ await onEachServer((server) => {
   const rows = (count: number): OutboxTarget[] =>
     Array.from({ length: count }, (_, n) => ({ conv: `c${n}`, user: null }));
 
-  test('two relays that ask at once share the rows out, and together get every one', async () => {
+  test('[CN9] two relays that ask at once share the rows out, and together get every one', async () => {
     const nodes = await twoNodes();
     const { one, two } = nodes;
     const ids = await store(one, { outbox: rows(900) });
@@ -47,7 +47,7 @@ await onEachServer((server) => {
     expect(await two.outbox(0, 10)).toEqual([]);
   });
 
-  test('rows that one relay was handed are not those of another of the same age, until they have been left alone for as long', async () => {
+  test('[CN9] rows that one relay was handed are not those of another of the same age, until they have been left alone for as long', async () => {
     const nodes = await twoNodes();
     const { one, two } = nodes;
     const ids = await store(one, { outbox: rows(3) });
@@ -61,7 +61,7 @@ await onEachServer((server) => {
     expect(Math.abs(found[0]!.createdAtMs - Date.now())).toBeLessThan(MINUTE_MS);
   });
 
-  test('rows of a transaction that has not committed are passed over, and waited for by nobody', async () => {
+  test('[CN9] rows of a transaction that has not committed are passed over, and waited for by nobody', async () => {
     const { one, two } = await twoNodes();
     const stored = Promise.withResolvers<void>();
     const seen = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ await onEachServer((server) => {
     }
   });
 
-  test('fences: of many nodes that raise one at once exactly one does, and the losers read what it set', async () => {
+  test('[SY10] fences: of many nodes that raise one at once exactly one does, and the losers read what it set', async () => {
     const { one, two } = await twoNodes();
     expect(await one.fences.read()).toEqual(new Map());
     const first = { number: 1, runId: 'run-1', replId: 'repl-1' };

@@ -176,6 +176,30 @@ describe('a server', () => {
     expect((await fences.read()).get(0)?.number).toBe(1);
   });
 
+  test('[SY1] that is replaced by another copy while it owes an answer: what broke off is not sent to that one', async () => {
+    const [redis, older] = await Promise.all([server(), server()]);
+    const address = await openTcpProxy(redis.port);
+    onTestFinished(() => address.close());
+    // The other copy knows the scripts, as one does that has served before.
+    await (await nodeAt(older.url, new MemoryFences())).state.read('ann');
+    const node = await nodeAt(`redis://127.0.0.1:${address.port}`, new MemoryFences());
+    await build(node, 'ann', 'epoch-1');
+    const key = userKey(partitionOf('ann'), 'ann');
+    await older.admin.restore(key, 0, await redis.admin.dumpBuffer(key));
+    await node.state.apply([message('ann', 1)]);
+
+    address.isStalled = true;
+    const brokenOff = node.state.apply([message('ann', 2)]);
+    brokenOff.catch(() => {});
+    address.targetPort = older.port;
+    address.cut();
+    address.isStalled = false;
+    await expect(brokenOff).rejects.toThrow(Unavailable);
+    expect(await again(() => node.state.read('ann'))).toBeNull();
+    const held = await older.admin.hgetBuffer(key, '');
+    expect(held?.readUInt32LE(5)).toBe(1);
+  });
+
   test('[SY10] that became a copy of another and a primary again, all behind an open connection, is found out', async () => {
     const [redis, older] = await Promise.all([server(), server()]);
     const node = await nodeAt(redis.url, new MemoryFences());
@@ -208,6 +232,17 @@ describe('nodes', () => {
     expect((await fences.read()).get(0)?.number).toBe(2);
     await build(one, 'ann', 'epoch-2');
     expect(await other.state.read('ann')).toMatchObject({ epoch: 'epoch-2' });
+  });
+
+  test('[SY10] that see two copies at the same time, as in a network that is split, never call both by one number', async () => {
+    const [redis, another] = await Promise.all([server(), server()]);
+    const fences = new MemoryFences();
+    fences.meet(2);
+    const [one, other] = await Promise.all([nodeAt(redis.url, fences), nodeAt(another.url, fences)]);
+    await Promise.all([again(() => one.state.read('ann')), again(() => other.state.read('ann'))]);
+    expect(fences.refused).toBeGreaterThan(0);
+    const numbers = await Promise.all([redis, another].map(async ({ admin }) => admin.get(partitionKey(0))));
+    expect(numbers[0]).not.toBe(numbers[1]);
   });
 
   test.each([

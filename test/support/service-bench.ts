@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { noMetrics } from '../../src/metrics.ts';
-import type { Change, LargeNotice, Truth } from '../../src/ports.ts';
+import type { Change, Clock, LargeNotice, StateStore, Truth } from '../../src/ports.ts';
 import { createServices, type Services } from '../../src/services/services.ts';
 import { createMemoryEpochs } from '../../src/state/memory-epochs.ts';
 import { createMemoryState } from '../../src/state/memory.ts';
@@ -21,7 +21,7 @@ export interface ServiceBench {
   readonly notices: LargeNotice[];
   /** Faults that no caller waited for. */
   readonly errors: unknown[];
-  /** By how much the steady clock of the services is ahead of the real one. */
+  /** By how much the steady clock of the services and of their state is ahead of the real one. */
   aheadMs: number;
   /** Posts, demands that each event is accepted, and waits until it is fanned out. */
   accept(...events: object[]): Promise<void>;
@@ -36,13 +36,16 @@ export function openServiceBench(
   options: {
     groupThreshold?: number;
     truth?: (inner: Truth) => Truth;
+    state?: (inner: StateStore) => StateStore;
     sampleRows?: number;
   } = {},
 ): ServiceBench {
   const folder = mkdtempSync(path.join(tmpdir(), 'tidemark-services-'));
   const sqlite = openSqliteTruth({ file: path.join(folder, 'truth.sqlite') });
   const truth = options.truth?.(sqlite) ?? sqlite;
-  const state = new LossyState(createMemoryState({ clock: systemClock }));
+  const clock: Clock = { ...systemClock, steadyMs: () => systemClock.steadyMs() + bench.aheadMs };
+  const memory = createMemoryState({ clock });
+  const state = new LossyState(options.state?.(memory) ?? memory);
   const wakeup = createMemoryWakeup();
   const changes: Change[] = [];
   const notices: LargeNotice[] = [];
@@ -57,7 +60,7 @@ export function openServiceBench(
     state,
     epochs: createMemoryEpochs({ random: systemRandom }),
     wakeup,
-    clock: { ...systemClock, steadyMs: () => systemClock.steadyMs() + bench.aheadMs },
+    clock,
     random: systemRandom,
     metrics: noMetrics,
     groupThreshold: options.groupThreshold ?? 500,

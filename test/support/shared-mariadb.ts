@@ -10,8 +10,8 @@ const LOOK_MS = 25;
 
 /** The server that all test files of one run share, started by whoever is first: mysql://root@127.0.0.1:PORT/ */
 export async function sharedMariadb(): Promise<string> {
-  // Test files run in processes of their own, which have the run as their parent.
-  const run = String(process.ppid);
+  // Test files run in processes of their own, which have the run as their parent; whoever starts many runs may be named instead.
+  const run = process.env['TEST_SERVERS_OF'] ?? String(process.ppid);
   const folder = join(tmpdir(), `tidemark-mariadb-of-${run}`);
   if (isFirst(folder)) {
     const keeper = join(import.meta.dirname, 'mariadb-keeper.ts');

@@ -1,11 +1,12 @@
 import { crc32 } from 'node:zlib';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { EventResult } from '../../protocol/index.ts';
 import { noMetrics } from '../../src/metrics.ts';
 import { createStreamConsumer, type StreamConsumerOptions } from '../../src/stream/stream-consumer.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import { freshName } from './fresh-name.ts';
 import type { RedisServer } from './redis.ts';
+import type { ServiceBench } from './service-bench.ts';
 
 /** The streams of one test on a server that tests share, and readers of them. */
 export interface StreamBench {
@@ -19,6 +20,8 @@ export interface StreamBench {
   addRaw(conv: string, ...fields: (string | Buffer)[]): Promise<string>;
   /** Entries that are not done, of all streams. */
   waiting(): Promise<number>;
+  /** Resolves when none is left. */
+  allDone(): Promise<void>;
   /** The dead letters, each with its fields by name. */
   dead(): Promise<Record<string, string>[]>;
   /** Started, and stopped when the test ends. */
@@ -42,6 +45,7 @@ export function openStreamBench({ admin, url }: RedisServer, partitions = 4): St
       const lengths = await Promise.all(streams.map((stream) => admin.xlen(stream)));
       return lengths.reduce((sum, length) => sum + length, 0);
     },
+    allDone: () => expect.poll(() => bench.waiting(), WITHIN).toBe(0),
     async dead() {
       const entries = await admin.xrange(`${prefix}:dead`, '-', '+');
       return entries.map(([, fields]) =>
@@ -71,4 +75,25 @@ export function openStreamBench({ admin, url }: RedisServer, partitions = 4): St
     },
   };
   return bench;
+}
+
+/** How long what streams bring is waited for. */
+export const WITHIN = { timeout: 20_000, interval: 10 };
+
+export function streamMessage(conv: string, message_id: string, more: object = {}) {
+  return { type: 'message.created', conv, message_id, sender: 'bob', members: ['ann', 'bob'], ...more };
+}
+
+export function posting({ services }: ServiceBench): (values: readonly unknown[]) => Promise<EventResult[]> {
+  return (values) => services.post.post(values);
+}
+
+/** Seqs by message_id: posted again, a message answers where it stands. */
+export async function seqsOf(
+  { services }: ServiceBench,
+  conv: string,
+  ids: readonly string[],
+): Promise<(number | undefined)[]> {
+  const results = await services.post.post(ids.map((id) => streamMessage(conv, id)));
+  return results.map((result) => (result.ok && result.duplicate === true ? result.seq : undefined));
 }

@@ -64,7 +64,7 @@ describe('the relay', () => {
     expect(errors).toHaveLength(1);
   });
 
-  test('leaves everything where the state is away, and tries again', async () => {
+  test('[CN9] leaves everything where the state is away, and tries again', async () => {
     let isAway = true;
     const { clock, job, left, errors } = relayOver([row(1), row(2)], () =>
       isAway ? new Unavailable('away', 1) : null,

@@ -1,0 +1,302 @@
+import type { PlantedFault } from './planted-fault.ts';
+
+const INTERLEAVINGS = ['test/integration/services/interleavings.test.ts'];
+const GATEWAY = ['test/integration/gateway-interleavings.test.ts'];
+const STREAM = ['test/integration/stream-delivery.test.ts'];
+const HOLDS = ['test/integration/stream-holds.test.ts'];
+const STREAM_SCRIPTS = 'src/stream/scripts';
+
+/** DESIGN §3: builds, the outbox, large conversations, live registration, reconcile, streams. */
+export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
+  {
+    name: 'guard: what changed during a build is not derived again',
+    rule: 'SY10',
+    file: 'src/services/sync.ts',
+    find: "if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);",
+    replace: '',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a build reads truth before its marker stands',
+    rule: 'SY10',
+    file: 'src/services/sync.ts',
+    find: `    while (!(await state.beginBuild(user, token, BUILD_TAKEOVER_MS))) {
+      await new Promise<void>((resolve) => clock.after(BUILD_POLL_MS, resolve));
+      if (await state.read(user, Number.MAX_SAFE_INTEGER)) return;
+    }
+    try {
+      // Between two builds everybody else is served: a batch may ask for hundreds of users.
+      await turn(clock);
+      const facts = await truth.rowsOfUser(user);
+`,
+    replace: `    const facts = await truth.rowsOfUser(user);
+    while (!(await state.beginBuild(user, token, BUILD_TAKEOVER_MS))) {
+      await new Promise<void>((resolve) => clock.after(BUILD_POLL_MS, resolve));
+      if (await state.read(user, Number.MAX_SAFE_INTEGER)) return;
+    }
+    try {
+      await turn(clock);
+`,
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a build of another node is not waited for',
+    rule: 'SY10',
+    file: 'src/services/sync.ts',
+    find: 'const BUILD_TAKEOVER_MS = 10_000;',
+    replace: 'const BUILD_TAKEOVER_MS = 0;',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a build of a node that died is waited for without end',
+    rule: 'SY10',
+    file: 'src/services/sync.ts',
+    find: 'const BUILD_TAKEOVER_MS = 10_000;',
+    replace: 'const BUILD_TAKEOVER_MS = 1e15;',
+    tests: INTERLEAVINGS,
+    title: 'is taken over after 10 s',
+  },
+  {
+    name: 'guard: an ack that is in truth and not in the state is owed by nobody',
+    rule: 'AK4',
+    file: 'src/services/command-transaction.ts',
+    find: 'const outbox: OutboxTarget[] = keepsOutbox ?',
+    replace: 'const outbox: OutboxTarget[] = false ?',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a message that is in truth and not in the state is owed by nobody',
+    rule: 'CN1',
+    file: 'src/services/post.ts',
+    find: 'const outbox = this.#deps.keepsOutbox ? outboxOf(plan) : [];',
+    replace: 'const outbox: OutboxTarget[] = [];',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a leave is owed to those who stay alone',
+    rule: 'LC2',
+    file: 'src/services/post.ts',
+    find: '    ...touched.map((user) => ({ conv, user })),\n',
+    replace: '',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a message counts as told before the state has answered',
+    rule: 'CN9',
+    file: 'src/services/post.ts',
+    find: 'offered.then(() => (outboxIds',
+    replace: 'Promise.resolve().then(() => (outboxIds',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: an ack counts as told before the state has answered',
+    rule: 'AK4',
+    file: 'src/services/commands.ts',
+    find: '    const lists = itemsOf(items);\n',
+    replace: '    const lists = itemsOf(items);\n    await this.#deps.truth.outboxDone(outboxIds);\n',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a relay takes its rows as done before they are fanned out',
+    rule: 'CN9',
+    file: 'src/jobs/relay.ts',
+    find: `    await fanOut.again(rows);
+    await truth.outboxDone(rows.map(({ id }) => id));
+`,
+    replace: `    await truth.outboxDone(rows.map(({ id }) => id));
+    await fanOut.again(rows);
+`,
+    tests: ['test/unit/jobs/relay.test.ts'],
+  },
+  {
+    name: 'guard: users who could not be reached count as told',
+    rule: 'AK5',
+    file: 'src/services/refresh.ts',
+    find: "if (awayMs > 0) throw new Unavailable('the state of some users cannot be reached', awayMs);",
+    replace: '',
+    tests: ['test/unit/services/refresh.test.ts'],
+  },
+  {
+    name: 'guard: a stale ack leaves a state that lags behind truth as it is',
+    rule: 'AK2',
+    file: 'src/services/command-transaction.ts',
+    find: 'const call = rows.length > 0 ?',
+    replace: "const call = rows.length > 0 && items.flat().some(({ status }) => status !== 'stale') ?",
+    tests: ['test/integration/services/commands.test.ts'],
+  },
+  {
+    name: 'guard: changes are merged although one of another node lies between them',
+    rule: 'CN9',
+    file: 'src/services/pending-change.ts',
+    find: 'if (!first || !second || first.toRev !== second.fromRev) return null;',
+    replace: 'if (!first || !second) return null;',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: one event that cannot be stored takes its batch with it',
+    rule: 'CN1',
+    file: 'src/services/post.ts',
+    find: `      if (events.length === 1) {
+        this.#deps.onError(error);
+        return [{ ok: false, error: { code: 'internal', message: 'the event could not be stored' } }];
+      }`,
+    replace: `      if (events.length > 0) {
+        this.#deps.onError(error);
+        return events.map(() => ({ ok: false, error: { code: 'internal', message: 'the event could not be stored' } }));
+      }`,
+    tests: ['test/integration/services/fan-out.test.ts'],
+  },
+  {
+    name: 'guard: one command that cannot be stored takes its batch with it',
+    rule: 'AK4',
+    file: 'src/services/commands.ts',
+    find: 'isolates: (error) => !(error instanceof Unavailable),',
+    replace: '',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a row that lags is called wrong',
+    rule: 'CN1',
+    file: 'src/core/comparison.ts',
+    find: `  if (held === undefined || held.convRev < due.convRev || held.memberRev < due.memberRev) return 'behind';
+  if (held.convRev !== due.convRev || held.memberRev !== due.memberRev) return 'ahead';
+`,
+    replace: `  if (held === undefined) return 'behind';
+`,
+    tests: ['test/integration/services/reconcile.test.ts'],
+  },
+  {
+    name: 'guard: a count during which a message commits is called wrong',
+    rule: 'CN1',
+    file: 'src/services/reconcile.ts',
+    find: 'if (again?.conversation.rev !== one.conversation.rev || again.membership.rev !== one.membership.rev) continue;',
+    replace: 'if (again === undefined) continue;',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a user who is built a second time gets the same epoch',
+    rule: 'SY10',
+    file: 'src/state/memory-epochs.ts',
+    find: 'if (drawn.has(user) || drawn.size >= usersMax) {',
+    replace: 'if (drawn.size >= usersMax) {',
+    tests: ['test/integration/services/sync.test.ts'],
+  },
+  {
+    name: 'guard: the rev of a large conversation is not known to the state before the nodes are told',
+    rule: 'CN8',
+    file: 'src/services/fan-out.ts',
+    find: 'await this.#deps.state.raiseLarge(new Map([[notice.conv, notice.rev]]));',
+    replace: '',
+    tests: ['test/integration/services/sync.test.ts'],
+  },
+  {
+    name: 'guard: a large conversation whose notice was lost stays as it was',
+    rule: 'CN8',
+    file: 'src/services/sync.ts',
+    find: 'if (view.largeBehind.length === 0) return view;',
+    replace: 'if (view.largeBehind.length >= 0) return view;',
+    tests: GATEWAY,
+  },
+  {
+    name: 'guard: connected users are not compared with the state',
+    rule: 'CN8',
+    file: 'src/gateway/state-watch.ts',
+    find: 'for (const session of registry.sessionsOf(user)) session.compare(view);',
+    replace: '',
+    tests: GATEWAY,
+  },
+  {
+    name: 'guard: a socket is registered for pushes after the state has been read',
+    rule: 'SY5',
+    file: 'src/gateway/session.ts',
+    find: 'if (!registry.enter(this)) return this.close(4404);',
+    replace: 'void this.#deps.services.sync.view(this.user).then(() => registry.enter(this));',
+    tests: GATEWAY,
+  },
+  {
+    name: 'guard: a notice that comes between the read of the state and the registration is missed (hello)',
+    rule: 'SY5',
+    file: 'src/gateway/session.ts',
+    find: 'registry.concerns(this.user, view.large, this.#largeMark);',
+    replace: 'registry.concerns(this.user, view.large, registry.largeMark);',
+    tests: GATEWAY,
+  },
+  {
+    name: 'guard: a stream that is held is read by another node too',
+    rule: 'OR1',
+    file: `${STREAM_SCRIPTS}/take.lua`,
+    find: "if holder or cursor ~= '0-0' then return false end",
+    replace: "if cursor ~= '0-0' then return false end",
+    tests: HOLDS,
+  },
+  {
+    name: 'guard: a node that has lost its stream goes on taking entries',
+    rule: 'OR1',
+    file: `${STREAM_SCRIPTS}/take.lua`,
+    find: "if holder or cursor ~= '0-0' then return false end",
+    replace: 'if holder then return false end',
+    tests: HOLDS,
+  },
+  {
+    name: 'guard: a node that has lost its stream settles entries that are in the hands of another',
+    rule: 'OR1',
+    file: `${STREAM_SCRIPTS}/settle.lua`,
+    find: "if redis.call('GET', lease) ~= token then return false end",
+    replace: '',
+    tests: HOLDS,
+  },
+  {
+    name: 'guard: a node gives back a stream that another one holds',
+    rule: 'OR1',
+    file: `${STREAM_SCRIPTS}/hold.lua`,
+    find: "if redis.call('GET', lease) ~= token then return 0 end",
+    replace: '',
+    tests: HOLDS,
+  },
+  {
+    name: 'guard: new entries come before those that an abandoned reader left',
+    rule: 'OR1',
+    file: 'src/stream/held-stream.ts',
+    find: "#cursor = '0-0';",
+    replace: '#cursor = NEW;',
+    tests: HOLDS,
+  },
+  {
+    name: 'guard: a lease is not renewed while a batch takes long',
+    rule: 'OR1',
+    file: 'src/stream/stream-reader.ts',
+    find: '        held.renew().catch(onError);\n',
+    replace: '',
+    tests: HOLDS,
+  },
+  {
+    name: 'guard: a delivery counts although truth was away',
+    rule: 'OR1',
+    file: 'src/stream/stream-reader.ts',
+    find: '      if (error instanceof Unavailable) throw error;\n      if (values.length === 1) {',
+    replace: '      if (values.length === 1) {',
+    tests: STREAM,
+  },
+  {
+    name: 'guard: one event that fails takes its batch with it',
+    rule: 'OR1',
+    file: 'src/stream/stream-reader.ts',
+    find: `      if (values.length === 1) {
+        this.#deps.onError(error);
+        return [{ ok: false, error: { code: 'internal', message: 'the event could not be stored' } }];
+      }`,
+    replace: `      if (values.length > 0) {
+        this.#deps.onError(error);
+        return values.map(() => ({ ok: false, error: { code: 'internal', message: 'the event could not be stored' } }));
+      }`,
+    tests: STREAM,
+  },
+  {
+    name: 'guard: an entry that is delivered twice is applied twice',
+    rule: 'DT3',
+    file: 'src/stream/stream-entry.ts',
+    find: "isObject(value) && !('event_id' in value) ? { ...value, event_id: entryName } : value",
+    replace: 'isObject(value) ? { ...value } : entryName',
+    tests: STREAM,
+  },
+];
