@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import WebSocket from 'ws';
 import { startMariadb, type MariadbServer } from '../../loadtest/mariadb.ts';
 import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
@@ -16,7 +18,7 @@ beforeAll(async () => {
 }, NEED_TIMEOUT_MS);
 afterAll(() => mariadb?.stop());
 
-test('[OR2][AK4] what one node accepts while Redis is away is durable, counted by both, and fanned out when it is back', async () => {
+async function startTwo() {
   const [database, redis] = await Promise.all([freshDatabase(mariadb.url), startRedis()]);
   const settings = { TIDEMARK_MYSQL_URL: database.url, TIDEMARK_REDIS_URL: redis.url };
   const nodes = await Promise.all([startApp(settings), startApp(settings)]);
@@ -24,6 +26,33 @@ test('[OR2][AK4] what one node accepts while Redis is away is durable, counted b
     for (const node of nodes) await node.stop();
     await Promise.all([redis.stop(), database.drop()]);
   });
+  return { redis, nodes };
+}
+
+test('either node knows of the devices that are connected to the other one', async () => {
+  const { nodes } = await startTwo();
+  const conns = await Promise.all(
+    nodes.map(async (node, i) => {
+      const socket = new WebSocket(`${node.url.replace('http', 'ws')}/v1/ws`, ['tidemark.v1.json']);
+      onTestFinished(() => socket.terminate());
+      await once(socket, 'open');
+      const token = (await node.asUser('ann')).authorization.slice('Bearer '.length);
+      socket.send(JSON.stringify({ t: 'hello', token, device: `device-${i}`, cursor: null }));
+      const [welcome] = (await once(socket, 'message')) as [Buffer];
+      return (JSON.parse(welcome.toString()) as { conn: string }).conn;
+    }),
+  );
+  for (const node of nodes) {
+    const { body } = await node.call('GET', '/v1/users/ann/inspect');
+    const devices = body['devices'] as { device: string; conn: string }[];
+    const connOf = new Map(devices.map(({ device, conn }) => [device, conn]));
+    expect(connOf).toEqual(new Map(conns.map((conn, i) => [`device-${i}`, conn])));
+    expect(body['nodes']).toEqual({ asked: 2, answered: 2 });
+  }
+});
+
+test('[OR2][AK4] what one node accepts while Redis is away is durable, counted by both, and fanned out when it is back', async () => {
+  const { redis, nodes } = await startTwo();
   const [here, there] = nodes;
   const ready = async (node: RunningApp) => (await node.call('GET', '/readyz')).body;
   const totalOf = async (node: RunningApp) => (await node.call('GET', '/v1/users/bob/unread')).body['total'];
