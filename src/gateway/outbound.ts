@@ -65,6 +65,7 @@ const LOST_PUSH_MS = 100;
 export class Outbound {
   readonly #deps: OutboundDeps;
   readonly #host: OutboundHost;
+  readonly liveSinceMs: number;
   readonly #onWritten = (): void => this.#written();
   /** Null: not yet welcomed. */
   #at: Position | null = null;
@@ -84,6 +85,7 @@ export class Outbound {
   constructor(deps: OutboundDeps, host: OutboundHost) {
     this.#deps = deps;
     this.#host = host;
+    this.liveSinceMs = deps.clock.steadyMs();
   }
 
   /** Hello, sync. Answered in order, each when what was begun before is finished. False: too many wait. */

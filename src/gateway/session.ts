@@ -74,7 +74,6 @@ export class Session implements SocketOwner, OutboundHost, Visited {
   readonly stream: NetStream;
   readonly codec: Codec;
   pageRowsMax: number = limits.pageRowsDefault;
-  readonly #openedAtMs: number;
   readonly #deps: SessionDeps;
   readonly #socket: GatewaySocket;
   readonly #intake: Intake;
@@ -101,7 +100,6 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     this.codec = codec;
     this.address = address;
     this.#bytesHeard = stream.bytesRead;
-    this.#openedAtMs = nowMs;
     this.#dueMs = nowMs + deps.settings.helloTimeoutMs;
     this.#intake = new Intake(deps, socket);
     deps.heartbeat.add(this);
@@ -372,8 +370,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
 
   /** For whoever looks on. */
   get course() {
-    const told = this.#outbound?.position ?? null;
-    return { openedAtMs: this.#openedAtMs, dueMs: this.#dueMs, probedAtMs: this.#probedAtMs, told };
+    return { dueMs: this.#dueMs, probedAtMs: this.#probedAtMs, outbound: this.#outbound };
   }
 
   /** By the clock that the token was made by. */
