@@ -65,9 +65,11 @@ export class AnswerReader {
     { epoch, syncVersion, total, badge, mentions, digest, nodes }: Meta,
     rows: readonly Row[],
   ): Change {
-    const stands = { epoch, baseVersion: syncVersion - 1, syncVersion, op, rows, total, badge, mentions, digest };
+    const baseVersion = syncVersion - 1;
     const present = this.#present(nodes);
-    return present === null ? { user, ...stands } : { user, ...stands, nodes: present };
+    // Written out twice: spreading one into the other took a third of all that a node does for a user here.
+    if (present === null) return { user, epoch, baseVersion, syncVersion, op, rows, total, badge, mentions, digest };
+    return { user, epoch, baseVersion, syncVersion, op, rows, total, badge, mentions, digest, nodes: present };
   }
 
   /** Null: not known yet. */
