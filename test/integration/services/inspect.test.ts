@@ -93,3 +93,17 @@ test('the answer has an end: rows that differ, and so many of the newest', async
   expect(verdictsOf(rows)).toEqual(['a wrong unread', 'c4 same', 'c3 same']);
   expect(left_out).toBe(4);
 });
+
+test('of a state that is wrong all over so many rows are shown', async () => {
+  const bench = openServiceBench();
+  const convs = Array.from({ length: 1010 }, (_, i) => `c${i}`);
+  for (let i = 0; i < convs.length; i += 500) {
+    const part = convs.slice(i, i + 500);
+    await bench.accept(...part.map((conv) => ({ type: 'conversation.created', conv, members: ['ann'] })));
+  }
+  const { rows, ...repairAt } = await bench.services.sync.view('ann');
+  const wrong = rows.map((row) => ({ ...row, unread: row.unread + 1 }));
+  await bench.state.apply([{ user: 'ann', op: 'merged', parts: [], rows: wrong, repairAt }]);
+  const answer = await bench.services.inspect.inspect('ann', 1000);
+  expect([answer.rows.length, answer.left_out, answer.verdicts.wrong]).toEqual([1000, 10, 1010]);
+});
