@@ -66,8 +66,7 @@ function header(): HTMLElement {
 
 function rowOf(row: InspectedRow, explain: (conv: string) => void): HTMLElement {
   const { conv, verdict, differ, truth, state } = row;
-  const words = differ.length > 0 && verdict !== 'same' ? `${verdict}: ${differ.join(', ')}` : verdict;
-  const said = make('td', 'verdict', words);
+  const said = make('td', 'verdict', wordsOf(row));
   const why = make('button', 'plain', 'Why?');
   why.type = 'button';
   why.dataset['why'] = conv;
@@ -81,6 +80,11 @@ function rowOf(row: InspectedRow, explain: (conv: string) => void): HTMLElement 
   element.dataset['verdict'] = verdict;
   element.dataset['conv'] = conv;
   return element;
+}
+
+function wordsOf({ verdict, differ, state }: InspectedRow): string {
+  if (verdict === 'same') return state === null ? 'not held' : verdict;
+  return differ.length > 0 ? `${verdict}: ${differ.join(', ')}` : verdict;
 }
 
 function cells(facts: InspectedFacts | null, differ: readonly string[], isState: boolean): HTMLElement[] {
