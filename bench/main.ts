@@ -8,6 +8,7 @@ import { isMet, type Line } from './line.ts';
 import { ackBatches } from './lines/ack-batches.ts';
 import { badgeP50 } from './lines/badge-p50.ts';
 import { badgeP99 } from './lines/badge-p99.ts';
+import { clientSize } from './lines/client-size.ts';
 import { coldUserCapped, coldUserMysql } from './lines/cold-user-mysql.ts';
 import { coldUser } from './lines/cold-user.ts';
 import { cutResumed } from './lines/cut-resumed.ts';
@@ -20,6 +21,7 @@ import { hotGroupFrames } from './lines/hot-group-frames.ts';
 import { hotGroupGain } from './lines/hot-group-gain.ts';
 import { hotSeqs } from './lines/hot-seqs.ts';
 import { idleSocket } from './lines/idle-socket.ts';
+import { reconnects } from './lines/reconnects.ts';
 import { stateFanOut, stateFanOutClient } from './lines/state-fan-out.ts';
 import { stateMemory } from './lines/state-memory.ts';
 import { warmSnapshot } from './lines/warm-snapshot.ts';
@@ -45,8 +47,10 @@ const LINES: readonly Line[] = [
   foregroundBytes,
   badgeP50,
   badgeP99,
+  reconnects,
   cutTime,
   cutResumed,
+  clientSize,
 ];
 
 const words = process.argv.slice(2);

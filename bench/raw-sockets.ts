@@ -8,6 +8,8 @@ export interface RawClient {
   readonly socket: Socket;
   /** Bytes that came behind the handshake. */
   bytes: number;
+  /** From dialling until it was answered. */
+  readyMs: number;
 }
 
 const HEAD_END = '\r\n\r\n';
@@ -40,6 +42,11 @@ export async function closeClients(clients: readonly RawClient[]): Promise<void>
 
 function openClient(port: number, hello: Buffer | null): Promise<RawClient> {
   return new Promise((resolve, reject) => {
+    const sinceMs = performance.now();
+    const ready = (): void => {
+      if (client.readyMs === 0) client.readyMs = performance.now() - sinceMs;
+      resolve(client);
+    };
     let isUpgraded = false;
     const onread = {
       buffer: shared,
@@ -47,19 +54,19 @@ function openClient(port: number, hello: Buffer | null): Promise<RawClient> {
         if (isUpgraded) {
           if (client.bytes === 0 && !isWelcome(buffer)) reject(new Error('the hello was not answered by a welcome'));
           client.bytes += bytes;
-          resolve(client);
+          ready();
           return true;
         }
         const head = Buffer.from(buffer.buffer, buffer.byteOffset, bytes).toString('latin1');
         if (!head.startsWith('HTTP/1.1 101') || !head.endsWith(HEAD_END)) reject(new Error(`no handshake: ${head}`));
         isUpgraded = true;
-        if (hello === null) resolve(client);
+        if (hello === null) ready();
         else socket.write(hello);
         return true;
       },
     };
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, () => socket.write(request(port)));
-    const client: RawClient = { socket, bytes: 0 };
+    const client: RawClient = { socket, bytes: 0, readyMs: 0 };
     socket.on('error', reject);
     socket.once('close', () => reject(new Error('the socket was closed')));
   });
