@@ -105,6 +105,7 @@ export class Engine {
       },
     );
     this.#sender = createSender(this.queue, clock, this.connection);
+    store?.adopts?.((commands) => this.#adopt(commands));
     if (store !== undefined) this.#loading = this.#load(store);
     this.#stopListening = foreground({
       foreground: () => this.sync(false),
@@ -219,10 +220,16 @@ export class Engine {
     this.#device = this.#options.device ?? kept.device;
     this.user = kept.user;
     if (kept.epoch !== null) this.replica.restore({ ...kept, epoch: kept.epoch, rows: kept.rows.values() });
+    this.#adopt(kept.commands);
+  }
+
+  /** They were given before what is asked for here. */
+  #adopt(commands: readonly Command[]): void {
     const given = this.queue.commands();
     this.queue.clear();
-    for (const command of [...kept.commands, ...given]) this.queue.add(command);
+    for (const command of [...commands, ...given]) this.queue.add(command);
     this.#refresh();
+    this.#sender.soon();
   }
 
   #forget(): void {

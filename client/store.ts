@@ -20,6 +20,8 @@ export interface ClientStore {
   load(): Promise<Kept | null>;
   /** Called after each change; may gather. A failure must not stop the client: it is for `failed` to tell. */
   save(kept: Kept): void;
+  /** Where several clients share a store: `take` hears what another one has left undone. It is this one's from then on. */
+  adopts?(take: (commands: readonly Command[]) => void): void;
   /** Forgets everything: another user, or a log-out. */
   clear(): void;
   /** Resolves when nothing is left to write. */

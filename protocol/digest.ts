@@ -17,7 +17,6 @@ export type DigestRow = {
 
 const MODULUS = 2 ** 48;
 const HALF = 2 ** 24;
-const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** [CN3] Listed rows are the ones that count: not a tombstone, not hidden. */
 export function isListed(row: Pick<DigestRow, 'hidden' | 'gone'>): boolean {
@@ -51,7 +50,7 @@ export function digestOf(rows: Iterable<DigestRow>): number {
   return sum;
 }
 
-/** 12 lower-case hex digits. By halves, since `toString(16)` of a number above 2^31 costs more than the hash itself (1.1 µs). */
+/** 12 lower-case hex digits. By halves: `toString(16)` of a number above 2^31 takes five times as long, nearly as long as the hash. */
 export function formatDigest(digest: number): string {
   const high = Math.floor(digest / HALF);
   return hexOfHalf(high) + hexOfHalf(digest - high * HALF);
@@ -61,10 +60,7 @@ export function parseDigest(text: string): number {
   return Number.parseInt(text, 16);
 }
 
+/** The 1 above keeps the zeros. */
 function hexOfHalf(half: number): string {
-  return hexOfByte(half >>> 16) + hexOfByte((half >>> 8) & 255) + hexOfByte(half & 255);
-}
-
-function hexOfByte(byte: number): string {
-  return HEX_OF_BYTE[byte] as string;
+  return (half + HALF).toString(16).slice(1);
 }

@@ -9,8 +9,8 @@ import type { ClientCodec } from '../json-codec.ts';
 import { RETRY_MS_MAX } from '../limits.ts';
 import { systemClock, systemRandom } from '../ports.ts';
 import type { WebSocketConstructor } from '../ports.ts';
-import type { ClientStore, Kept } from '../store.ts';
 import { createLeadership } from './leadership.ts';
+import { createSharedStore } from './shared-store.ts';
 import type { TabMessage, ToLeader } from './tab-message.ts';
 import { TabServer } from './tab-server.ts';
 import { MOVED, TabSocket } from './tab-socket.ts';
@@ -31,7 +31,7 @@ const STAY_AWAY = 4400;
  * are no Web Locks each tab is a device of its own and keeps nothing, since a store has one writer.
  */
 export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOptions = {}): ClientOptions {
-  const { clock = systemClock, random = systemRandom, codec = clientJsonCodec, store } = options;
+  const { clock = systemClock, random = systemRandom, codec = clientJsonCodec } = options;
   const locks = globalThis.navigator?.locks as LockManager | undefined;
   if (locks === undefined || globalThis.BroadcastChannel === undefined) return alone(options);
   const channel = new BroadcastChannel(name);
@@ -49,29 +49,32 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     send: (frame) => socket?.transmit(frame),
     live: () => post({ to: null, say: 'live' }),
   });
+  const shared = createSharedStore(options.store, random, {
+    leads: leadership.leads,
+    post,
+    kept: (kept) => server.keep(kept),
+  });
 
   function elected(): void {
     post({ to: null, say: 'elected' });
     yieldsAt = -Infinity;
-    // A tab that leads from the beginning has loaded it all itself.
-    const isHeir = socket?.isGuest !== false;
-    loaded = reload().then((kept) => isHeir && server.inherit(kept));
+    loaded = shared.elected(socket?.isGuest !== false);
     if (socket?.isGuest === true) socket.end(MOVED, 'leads');
-  }
-
-  /** What another tab has written since is not known here. A failure is told by the write that follows. */
-  async function reload(): Promise<Kept | null> {
-    return (await store?.load().catch(() => null)) ?? null;
   }
 
   function stepDown(): void {
     server.end(MOVED, 'another tab leads');
+    shared.deposed();
     if (socket?.isGuest === false) socket.end(MOVED, 'another tab leads');
     leadership.leave();
   }
 
   /** The page is about to stand still. */
-  const pauseBegins = () => (stepDown(), socket?.end(MOVED, 'paused'));
+  function pauseBegins(): void {
+    shared.leave();
+    stepDown();
+    socket?.end(MOVED, 'paused');
+  }
 
   function ended(which: TabSocket, code: number, reason: string, byItself: boolean): void {
     if (which === socket) socket = null;
@@ -84,18 +87,20 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
   channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
     if ('from' in data) {
       if (leadership.leads()) serve(data);
-    } else if (data.to !== null) {
+    } else if ('tab' in data) shared.heard(data);
+    else if (data.to !== null) {
       if (data.to === socket?.id) socket.told(data.say);
     } else if (data.say === 'live') hears?.online();
-    else if (data.say === 'forgotten') void reload();
-    else if (socket?.isGuest === true) socket.end(MOVED, 'another tab leads');
+    else if (data.say === 'forgotten') void shared.reload();
+    else {
+      shared.tellAgain();
+      if (socket?.isGuest === true) socket.end(MOVED, 'another tab leads');
+    }
   };
 
-  function serve({ from, say }: ToLeader): void {
+  function serve(data: ToLeader): void {
     if (socket === null && clock.nowMs() > yieldsAt) leadership.leave();
-    else if (say === 'open') server.opened(from);
-    else if (say === 'close') server.closed(from);
-    else server.said(from, say);
+    else server.told(data);
   }
 
   const world: TabSocketWorld = {
@@ -104,10 +109,8 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     clock,
     post,
     ended,
-    made(made) {
-      socket = made;
-      return `s${random().toString(36).slice(2)}`;
-    },
+    random,
+    made: (made) => void (socket = made),
     join: async () => {
       await pause?.over();
       const leads = await leadership.join();
@@ -115,8 +118,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
       return leads;
     },
     noLeader: () => leadership.steal(),
-    passOn: (frame) => server.passOn(frame),
-    heard: (frame) => server.heard(frame),
+    server,
   };
 
   return {
@@ -131,18 +133,15 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
       return () => {
         stop();
         pausing.stop();
-        leadership.leave();
-        hears = null;
-        // The client has yet to say that its socket is closed.
-        queueMicrotask(() => channel.close());
+        // The client has yet to say that its socket is closed, and whether all is to be forgotten.
+        queueMicrotask(() => {
+          shared.leave();
+          leadership.leave();
+          channel.close();
+        });
       };
     },
-    store: sharedStore(store, {
-      leads: leadership.leads,
-      kept: (kept) => server.keep(kept),
-      inherited: () => server.inherited(),
-      forgotten: () => post({ to: null, say: 'forgotten' }),
-    }),
+    store: shared.store,
   };
 }
 
@@ -167,24 +166,5 @@ function relayed(codec: ClientCodec): ClientCodec {
     subprotocol: codec.subprotocol,
     encode: clientJsonCodec.encode,
     decodeServer: (data) => (typeof data === 'string' ? clientJsonCodec : codec).decodeServer(data),
-  };
-}
-
-/** Read by all, written by the tab that leads. */
-function sharedStore(
-  store: ClientStore | undefined,
-  tab: { leads(): boolean; kept(kept: Kept): void; inherited(): Kept['commands']; forgotten(): void },
-): ClientStore {
-  return {
-    load: async () => (await store?.load()) ?? null,
-    save(kept) {
-      tab.kept(kept);
-      if (tab.leads()) store?.save({ ...kept, commands: [...tab.inherited(), ...kept.commands] });
-    },
-    clear() {
-      store?.clear();
-      tab.forgotten();
-    },
-    settled: async () => store?.settled(),
   };
 }

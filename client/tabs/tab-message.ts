@@ -1,6 +1,7 @@
 // What tabs say to each other. Frames are those of the protocol: a tab that leads is a server to the others.
 import type { ClientFrame } from '../../protocol/client-frames.ts';
 import type { ServerFrame } from '../../protocol/server-frames.ts';
+import type { Command } from '../command.ts';
 
 /** To the tab that leads, from a socket of another one. */
 export type ToLeader = { from: string; say: 'open' | 'close' | ClientFrame };
@@ -13,4 +14,7 @@ export type SocketEnded = { t: 'end'; code: number; reason: string };
  */
 export type ToAll = { to: null; say: 'elected' | 'live' | 'forgotten' };
 
-export type TabMessage = ToLeader | ToSocket | ToAll;
+/** What a tab that follows has asked for and does not know to be done. `isGone`: it will not ask again. */
+export type Undone = { tab: string; undone: readonly Command[]; isGone: boolean };
+
+export type TabMessage = Undone | ToLeader | ToSocket | ToAll;

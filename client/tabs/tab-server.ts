@@ -2,12 +2,10 @@
 // there, and carries their commands to the real server under ids of its own. What it shows was verified, and so are they.
 import type { ClientFrame, Cursor } from '../../protocol/client-frames.ts';
 import type { ServerFrame, SyncReason } from '../../protocol/server-frames.ts';
-import type { Command } from '../command.ts';
 import type { Kept } from '../store.ts';
-import { inheritedFrames } from './inheritance.ts';
 import { nextStanding, NOTHING, standingOf, sumsIn } from './standing.ts';
 import type { Standing } from './standing.ts';
-import type { ToSocket } from './tab-message.ts';
+import type { ToLeader, ToSocket } from './tab-message.ts';
 
 export interface TabServerHandler {
   post(message: ToSocket): void;
@@ -50,14 +48,19 @@ export class TabServer {
   /** Where the real server is known to stand; null: no socket has been welcomed. */
   #server: { epoch: string; syncVersion: number } | null = null;
   #heartbeatMs = 0;
-  #left: Kept | null = null;
   #wasLive = false;
 
   constructor(handler: TabServerHandler) {
     this.#handler = handler;
   }
 
-  opened(socket: string): void {
+  told({ from, say }: ToLeader): void {
+    if (say === 'open') this.#opened(from);
+    else if (say === 'close') this.#guests.delete(from);
+    else this.#said(from, say);
+  }
+
+  #opened(socket: string): void {
     const [oldest] = this.#guests.keys();
     if (oldest === undefined) this.#standing = NOTHING;
     else if (this.#guests.size >= GUESTS_MAX) this.#guests.delete(oldest);
@@ -65,11 +68,7 @@ export class TabServer {
     this.#handler.post({ to: socket, say: 'opened' });
   }
 
-  closed(socket: string): void {
-    this.#guests.delete(socket);
-  }
-
-  said(socket: string, frame: ClientFrame): void {
+  #said(socket: string, frame: ClientFrame): void {
     const guest = this.#guests.get(socket);
     if (guest === undefined) return;
     if (frame.t === 'hello' || frame.t === 'sync') {
@@ -86,16 +85,6 @@ export class TabServer {
     }
   }
 
-  /** What the tab that led before has left in the store. */
-  inherit(kept: Kept | null): void {
-    this.#left = kept;
-  }
-
-  /** Not yet handed to the server. */
-  inherited(): readonly Command[] {
-    return this.#left?.commands ?? [];
-  }
-
   /** What this tab shows now. */
   keep(kept: Kept): void {
     this.#kept = kept;
@@ -103,7 +92,6 @@ export class TabServer {
 
   /** Whether a frame answers another tab and nobody else. */
   passOn(frame: ServerFrame): boolean {
-    if (frame.t === 'welcome') this.#handOver(frame.user);
     if (frame.t !== 'acked' && frame.t !== 'error') return false;
     const id = frame.id ?? 0;
     const owner = this.#owners.get(id);
@@ -213,17 +201,6 @@ export class TabServer {
     const user = this.#kept?.user ?? '';
     if (t === 'synced') this.#say(socket, { t, ...fields });
     else this.#say(socket, { t, conn: socket, user, heartbeat_ms: this.#heartbeatMs, ...fields });
-  }
-
-  /** Before anything that this tab's client has to say: it was asked for earlier. */
-  #handOver(user: string): void {
-    const commands = this.#left?.user === user ? this.#left.commands : [];
-    this.#left = null;
-    for (const frame of inheritedFrames(commands, () => this.#nextId++)) {
-      // Answered to nobody.
-      if ('id' in frame) this.#owners.set(frame.id, { socket: '', id: frame.id });
-      this.#handler.send(frame);
-    }
   }
 
   #beat(socket: string): void {

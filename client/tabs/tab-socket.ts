@@ -1,26 +1,25 @@
 // The WebSocket of a tab: the real one where the tab leads, else a line to the tab that does.
 import type { ClientFrame } from '../../protocol/client-frames.ts';
-import type { ServerFrame } from '../../protocol/server-frames.ts';
 import type { ClientCodec } from '../json-codec.ts';
-import type { ClientClock, WebSocketConstructor, WebSocketLike } from '../ports.ts';
+import type { ClientClock, ClientRandom, WebSocketConstructor, WebSocketLike } from '../ports.ts';
 import type { TabMessage, ToSocket } from './tab-message.ts';
+import type { TabServer } from './tab-server.ts';
 
 export interface TabSocketWorld {
   WebSocket: WebSocketConstructor;
   /** Of the real socket. To the client this one always speaks JSON where it is not the real one. */
   codec: ClientCodec;
   clock: ClientClock;
-  /** This tab has a new socket; answers what it is called. */
-  made(socket: TabSocket): string;
+  random: ClientRandom;
+  /** This tab has a new socket. */
+  made(socket: TabSocket): void;
   /** Whether this tab leads. */
   join(): Promise<boolean>;
   post(message: TabMessage): void;
   /** Nobody answers. */
   noLeader(): void;
-  /** Whether the frame was for another tab. */
-  passOn(frame: ServerFrame): boolean;
-  /** This tab has taken the frame in. */
-  heard(frame: ServerFrame): void;
+  /** Hears what comes from the real server, too. */
+  server: Pick<TabServer, 'passOn' | 'heard'>;
   /** `byItself`: not by this client. */
   ended(socket: TabSocket, code: number, reason: string, byItself: boolean): void;
 }
@@ -49,7 +48,8 @@ export class TabSocket implements WebSocketLike {
   #cancelAnswer = () => {};
 
   constructor(world: TabSocketWorld, url: string, protocols: string[]) {
-    this.id = world.made(this);
+    this.id = `s${world.random().toString(36).slice(2)}`;
+    world.made(this);
     this.#world = world;
     void world.join().then((leads) => {
       if (this.#isOver) return;
@@ -123,14 +123,14 @@ export class TabSocket implements WebSocketLike {
       this.end(MOVED, frame.reason);
       return;
     }
-    if (frame !== null && this.#world.passOn(frame)) return;
+    if (frame !== null && this.#world.server.passOn(frame)) return;
     if (frame?.t === 'bye') {
       // The client closes the socket upon it; that it ended is the server's doing.
       this.#saidBye = true;
       this.#world.ended(this, frame.code, frame.reason, true);
     }
     (this.onmessage as Listener<{ data: unknown }>)?.({ data });
-    if (frame !== null && !this.#isOver) this.#world.heard(frame);
+    if (frame !== null && !this.#isOver) this.#world.server.heard(frame);
   }
 
   #finish(code: number, reason: string, byItself: boolean): boolean {

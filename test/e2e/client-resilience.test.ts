@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { openContext, TruthLog } from '../support/client-browser.ts';
-import type { BrowserOptions, Screen } from '../support/client-browser.ts';
+import { openContext, storedCommands, TruthLog } from '../support/client-browser.ts';
+import type { BrowserOptions } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
 import { startProduct } from '../support/product.ts';
 import type { Product } from '../support/product.ts';
@@ -149,19 +149,3 @@ test('a number that flickers is caught', async () => {
   expect(await truth.lies(screen)).toEqual(['c1: 2', 'c1: 2']);
   expect(trueInOrder([1, 2, 1], [1, 2, 3])).toEqual([1]);
 });
-
-async function storedCommands(screen: Screen): Promise<number> {
-  return screen.page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        const request = indexedDB.open('tidemark');
-        request.onsuccess = () => {
-          const read = request.result.transaction('standing').objectStore('standing').get(0);
-          read.onsuccess = () => {
-            request.result.close();
-            resolve((read.result as { commands: unknown[] } | undefined)?.commands.length ?? 0);
-          };
-        };
-      }),
-  );
-}

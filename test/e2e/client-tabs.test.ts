@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { openContext, TruthLog } from '../support/client-browser.ts';
+import { openContext, storedCommands, TruthLog } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
 import { startProduct } from '../support/product.ts';
 
@@ -99,4 +99,21 @@ test('the tab that leads is disconnected by its app: the others go on', async ()
   await truth.post(message('c3', 'b'));
   await truth.holds(second);
   expect(await second.sockets()).toBe(1);
+});
+
+test('[AK4] read in a tab that follows while the server is away, and both tabs are closed: it is done by the next tab', async () => {
+  const { product, truth, laptop, first, second } = await scene();
+  await product.kill();
+  for (const screen of [first, second]) await eventually(() => screen.text('state')).toBe('resuming');
+  await second.read('c1');
+  await second.shows('total', 2);
+  await eventually(() => storedCommands(first)).toBe(1);
+  await Promise.all([first, second].map(({ page }) => page.close()));
+  await product.start();
+  const third = await laptop.tab();
+  await third.live();
+  await third.settled();
+  await truth.holds(third);
+  expect(await third.text('total')).toBe('2');
+  expect(await third.faults()).toEqual([]);
 });

@@ -123,6 +123,23 @@ export class Screen {
   }
 }
 
+/** Commands in the database of the page's browser. */
+export async function storedCommands(screen: Screen): Promise<number> {
+  return screen.page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const request = indexedDB.open('tidemark');
+        request.onsuccess = () => {
+          const read = request.result.transaction('standing').objectStore('standing').get(0);
+          read.onsuccess = () => {
+            request.result.close();
+            resolve((read.result as { commands: unknown[] } | undefined)?.commands.length ?? 0);
+          };
+        };
+      }),
+  );
+}
+
 /** The numbers of a user as they were one after the other, each taken when what caused it had been answered. */
 export class TruthLog {
   readonly #product: Product;

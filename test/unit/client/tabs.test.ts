@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { ClientOptions, TidemarkClient } from '../../../client/index.ts';
 import { memoryBackend, persisted } from '../../../client/persistence.ts';
+import type { Stored } from '../../../client/persistence.ts';
 import { acrossTabs } from '../../../client/tabs/across-tabs.ts';
 import { ClientWorld, shownBy, truthOf } from '../../support/client-world.ts';
 
@@ -94,11 +95,37 @@ test('what the tab that led had asked for without a network is done by the next 
   await until(() => first.pending().length === 2);
   await first.close();
   world.network.down = false;
-  await until(() => world.truth.sums('u1').badge === 1 && right(second));
+  await until(() => world.truth.sums('u1').badge === 1 && right(second) && second.pending().length === 0);
   expect(second.get('c2')?.muted).toBe(true);
   expect(second.total()).toBe(2);
   await second.close();
   expect(await backend.load()).toMatchObject({ commands: [] });
+});
+
+test('[AK4] what a tab that follows has asked for without a network is kept, and done by the one that leads when it is closed', async () => {
+  const { world, tab, until, right } = scene();
+  const backend = memoryBackend();
+  const stored = () => ({ store: persisted(backend, () => expect.unreachable()) });
+  const keptConvs = async () => ((await backend.load()) as Stored).commands.map((one) => 'conv' in one && one.conv);
+  const first = tab(stored());
+  await until(() => right(first));
+  const second = tab(stored());
+  await until(() => right(first, second));
+  world.network.down = true;
+  world.network.killAll();
+  await until(() => first.state === 'resuming' && second.state === 'resuming');
+  second.markRead('c1');
+  first.markRead('c2');
+  await vi.waitFor(async () => expect(await keptConvs()).toEqual(['c1', 'c2']));
+  expect(first.get('c1')?.unread).toBe(1);
+  await second.close();
+  await until(() => first.get('c1')?.unread === 0);
+  expect(await keptConvs()).toEqual(['c1', 'c2']);
+  world.network.down = false;
+  await until(() => right(first) && first.pending().length === 0);
+  expect(first.total()).toBe(1);
+  await first.close();
+  expect(await keptConvs()).toEqual([]);
 });
 
 test('without Web Locks each tab is a device of its own and keeps nothing', async () => {

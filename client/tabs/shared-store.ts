@@ -1,0 +1,130 @@
+// One store for all tabs: read by all, written by the tab that leads. What the others have asked for it writes with its own, and
+// when one of them goes, or is found in the store of a tab that led before, it asks for that itself. So whatever is done twice
+// because two tabs ask for it means the same (AK1), and nothing is lost with the tab in which it was done.
+import type { Command } from '../command.ts';
+import type { ClientRandom } from '../ports.ts';
+import type { ClientStore, Kept } from '../store.ts';
+import type { Undone } from './tab-message.ts';
+
+export interface SharedStoreHandler {
+  leads(): boolean;
+  post(message: Undone | { to: null; say: 'forgotten' }): void;
+  /** What this tab shows now. */
+  kept(kept: Kept): void;
+}
+
+export type SharedStore = ReturnType<typeof createSharedStore>;
+
+/** Tabs that crash say no goodbye: what the oldest had asked for is asked for here. */
+const TABS_MAX = 200;
+
+export function createSharedStore(store: ClientStore | undefined, random: ClientRandom, handler: SharedStoreHandler) {
+  const tab = `t${random().toString(36).slice(2)}`;
+  let take: (commands: readonly Command[]) => void = () => {};
+  /** As this tab last had it. */
+  let last: Kept | null = null;
+  /** What the tab that leads knows of this one's. */
+  let told: readonly Command[] = [];
+  /** By tab. */
+  const undone = new Map<string, readonly Command[]>();
+  /** As it stood in the store when this tab came to lead, until it is known whether that is of the same user. */
+  let left: Kept | null = null;
+  let mayWrite = false;
+
+  function write(): void {
+    if (last === null) return;
+    const { commands } = last;
+    if (!handler.leads()) tell(commands);
+    else if (mayWrite) {
+      const others = [...undone.values()].flat();
+      store?.save({ ...last, commands: [...(left?.commands ?? []), ...others, ...commands] });
+    }
+  }
+
+  function tell(commands: readonly Command[], isGone = false): void {
+    const isTold = commands.length === told.length && commands.every((command, i) => command === told[i]);
+    if (!isTold || isGone) handler.post({ tab, undone: (told = commands), isGone });
+  }
+
+  function takeLeft(): void {
+    if (left === null || last === null || (left.user !== null && last.user === null)) return;
+    const { user, commands } = left;
+    left = null;
+    if (user === null || user === last.user) take(commands);
+  }
+
+  function takeFrom(other: string): void {
+    const commands = undone.get(other) ?? [];
+    undone.delete(other);
+    if (commands.length > 0) take(commands);
+  }
+
+  const shared: ClientStore = {
+    async load() {
+      const kept = (await store?.load()) ?? null;
+      // Empty, so that the tab that leads has something to write what others ask for with.
+      const device = `d${random().toString(36).slice(2)}`;
+      return kept ?? { device, user: null, epoch: null, syncVersion: 0, rows: new Map(), commands: [] };
+    },
+    save(kept) {
+      last = kept;
+      handler.kept(kept);
+      takeLeft();
+      write();
+    },
+    adopts(given) {
+      take = given;
+    },
+    clear() {
+      left = null;
+      undone.clear();
+      store?.clear();
+      handler.post({ to: null, say: 'forgotten' });
+    },
+    settled: async () => store?.settled(),
+  };
+
+  /** What another tab has written since is not known here. A failure is told by the write that follows. */
+  const reload = async () => (await store?.load().catch(() => null)) ?? null;
+
+  return {
+    store: shared,
+    reload,
+
+    /** `isHeir`: it has not led from its beginning, when its client has loaded it all itself. */
+    async elected(isHeir: boolean): Promise<void> {
+      const kept = await reload();
+      if (!handler.leads()) return;
+      mayWrite = true;
+      if (isHeir) left = kept;
+      takeLeft();
+      write();
+    },
+
+    deposed(): void {
+      mayWrite = false;
+      undone.clear();
+      told = [];
+    },
+
+    /** Another tab leads, which knows only what is in the store. */
+    tellAgain(): void {
+      told = [];
+      write();
+    },
+
+    /** This tab may be gone in a moment. */
+    leave: () => handler.leads() || tell(last?.commands ?? [], true),
+
+    /** From a tab that follows. */
+    heard({ tab: other, undone: commands, isGone }: Undone): void {
+      if (!handler.leads()) return;
+      undone.delete(other);
+      if (commands.length > 0) undone.set(other, commands);
+      const [oldest] = undone.keys();
+      if (isGone) takeFrom(other);
+      else if (oldest !== undefined && undone.size > TABS_MAX) takeFrom(oldest);
+      write();
+    },
+  };
+}
