@@ -38,6 +38,7 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
       await turn(clock);
 `,
     tests: INTERLEAVINGS,
+    title: 'it is counted once',
   },
   {
     name: 'guard: a build of another node is not waited for',
@@ -62,6 +63,14 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     file: 'src/services/command-transaction.ts',
     find: 'const outbox: OutboxTarget[] = keepsOutbox ?',
     replace: 'const outbox: OutboxTarget[] = false ?',
+    tests: INTERLEAVINGS,
+  },
+  {
+    name: 'guard: a clear that only puts the row away is owed by nobody',
+    rule: 'LC3',
+    file: 'src/services/command-transaction.ts',
+    find: '  const outbox = keepsOutbox ? memberships.map(({ conv, user }) => ({ conv, user })) : [];\n',
+    replace: '  const outbox: OutboxTarget[] = [];\n',
     tests: INTERLEAVINGS,
   },
   {
@@ -222,6 +231,14 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     tests: GATEWAY,
   },
   {
+    name: 'guard: commands of one user overtake each other',
+    rule: 'AK4',
+    file: 'src/services/command-lanes.ts',
+    find: 'if (front.length > 0) await this.#options.run(user, front);',
+    replace: 'if (front.length > 0) void this.#options.run(user, front);',
+    tests: ['test/integration/services/commands.test.ts'],
+  },
+  {
     name: 'guard: a stream that is held is read by another node too',
     rule: 'OR1',
     file: `${STREAM_SCRIPTS}/take.lua`,
@@ -275,6 +292,14 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     file: 'src/stream/stream-reader.ts',
     find: '      if (error instanceof Unavailable) throw error;\n      if (values.length === 1) {',
     replace: '      if (values.length === 1) {',
+    tests: STREAM,
+  },
+  {
+    name: 'guard: a stream goes on while the state is away',
+    rule: 'OR1',
+    file: 'src/stream/stream-reader.ts',
+    find: '      await this.#deps.ready();\n',
+    replace: '',
     tests: STREAM,
   },
   {

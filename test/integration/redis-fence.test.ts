@@ -243,6 +243,14 @@ describe('nodes', () => {
     expect(fences.refused).toBeGreaterThan(0);
     const numbers = await Promise.all([redis, another].map(async ({ admin }) => admin.get(partitionKey(0))));
     expect(numbers[0]).not.toBe(numbers[1]);
+    // Nor does the one whose fence was taken go on under its number.
+    const highest = Math.max(...numbers.map(Number));
+    const raised = async (): Promise<number> => {
+      await Promise.all([one, other].map((node) => again(() => node.state.read('ann'))));
+      const later = await Promise.all([redis, another].map(async ({ admin }) => admin.get(partitionKey(0))));
+      return Math.min(...later.map(Number));
+    };
+    await expect.poll(raised, { timeout: DEADLINE_MS, interval: 50 }).toBeGreaterThan(highest - 1);
   });
 
   test.each([

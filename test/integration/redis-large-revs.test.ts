@@ -3,6 +3,7 @@ import { largeKey } from '../../src/state/redis/partitions.ts';
 import { MemoryFences } from '../support/memory-fences.ts';
 import { openRedisNode, type RedisNode } from '../support/redis-node.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { plainRow } from '../support/truth-model.ts';
 
 /** CN8: the record of the revs of large conversations. What a node does not know for sure counts as behind. */
@@ -91,4 +92,28 @@ describe('a record that', () => {
     await raise(one, ['a']);
     expect(await behind(other, 'ann')).toEqual([]);
   });
+});
+
+test('[CN8] a read that comes while the record is being asked for does not take an answer from before', async () => {
+  await build('ann', ['a']);
+  await raise(one, ['a']);
+  const line = await openTcpProxy(redis.port);
+  const far = await openRedisNode(`redis://127.0.0.1:${line.port}`, fences);
+  onTestFinished(async () => {
+    await far.close();
+    await line.close();
+  });
+  expect(await behind(far, 'ann')).toEqual([]);
+  const calls = async (): Promise<number> => {
+    const stats = await redis.admin.info('commandstats');
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+  };
+  const before = await calls();
+  line.delayMs = 300;
+  const first = behind(far, 'ann');
+  // Both calls of the first read have been answered, and the answers are on their way.
+  await expect.poll(calls, { timeout: DEADLINE_MS, interval: 5 }).toBe(before + 2);
+  await raise(one, ['a'], 6);
+  expect(await behind(far, 'ann')).toEqual(['a']);
+  expect(await first).toEqual([]);
 });
