@@ -13,8 +13,6 @@ export interface SharedStoreHandler {
   kept(kept: Kept): void;
 }
 
-export type SharedStore = ReturnType<typeof createSharedStore>;
-
 /** Tabs that crash say no goodbye: what the oldest had asked for is asked for here. */
 const TABS_MAX = 200;
 

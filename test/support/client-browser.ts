@@ -1,7 +1,7 @@
 // Browsers of one user on the running product: contexts are browsers with a store of their own, pages are their tabs.
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import type { TidemarkClient } from '../../client/index.ts';
 import type { ScreenApp, Shown } from './client-screen.ts';
@@ -21,6 +21,8 @@ export interface BrowserOptions {
   origin?: string;
   /** The app, from test/support. */
   script?: string;
+  /** In the browser's own context: one after another, since they share it. */
+  isPlain?: boolean;
 }
 
 async function bundled(script: string): Promise<string> {
@@ -36,21 +38,27 @@ async function bundled(script: string): Promise<string> {
 }
 
 export async function openContext(browser: Browser, product: Product, options: BrowserOptions = {}) {
-  const { user = 'u1', tokenMs, origin = product.url, script = 'client-screen.ts' } = options;
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
+  const { user = 'u1', tokenMs, origin = product.url, script = 'client-screen.ts', isPlain = false } = options;
+  const [own] = browser.contexts();
+  const context = isPlain && own !== undefined ? own : await browser.newContext();
+  onTestFinished(() => (isPlain ? closePages(context) : context.close()));
   const source = await bundled(script);
   const reasons: string[] = [];
-  await context.exposeFunction('tokenFor', (reason: string) => {
-    reasons.push(reason);
-    return signedToken(user, tokenMs);
-  });
   const tab = async (settings: object = {}): Promise<Screen> => {
-    const screen = new Screen(await context.newPage(), { origin, source, settings });
+    const page = await context.newPage();
+    await page.exposeFunction('tokenFor', (reason: string) => {
+      reasons.push(reason);
+      return signedToken(user, tokenMs);
+    });
+    const screen = new Screen(page, { origin, source, settings });
     await screen.load();
     return screen;
   };
   return { context, reasons, tab };
+}
+
+async function closePages(context: BrowserContext): Promise<void> {
+  await Promise.all(context.pages().map((page) => page.close()));
 }
 
 export class Screen {

@@ -19,18 +19,20 @@ test('what a browser says of attention and network, until it is stopped', () => 
   document.dispatchEvent(new Event('visibilitychange'));
   document.visibilityState = 'hidden';
   document.dispatchEvent(new Event('visibilitychange'));
+  document.dispatchEvent(new Event('resume'));
   window.dispatchEvent(persisted(false));
   window.dispatchEvent(persisted(true));
   window.dispatchEvent(new Event('pagehide'));
   window.dispatchEvent(new Event('offline'));
   window.dispatchEvent(new Event('online'));
-  expect(heard).toEqual(['foreground', 'foreground', 'leaving', 'offline', 'online']);
+  expect(heard).toEqual(['foreground', 'foreground', 'foreground', 'leaving', 'offline', 'online']);
   stop();
   document.visibilityState = 'visible';
   for (const target of [document, window]) {
-    for (const name of ['visibilitychange', 'pagehide', 'online', 'offline']) target.dispatchEvent(new Event(name));
+    for (const name of ['visibilitychange', 'resume', 'pagehide', 'online', 'offline'])
+      target.dispatchEvent(new Event(name));
   }
-  expect(heard).toHaveLength(5);
+  expect(heard).toHaveLength(6);
 });
 
 test('without a document there is nothing to hear', () => {
