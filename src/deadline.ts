@@ -8,6 +8,8 @@ const QUICK_STEP_MS = 1000;
 /** A timer that is so much behind says that this process stood still: what has come meanwhile is looked at first. */
 const STOOD_STILL_MS = 100;
 const RETRY_MS = 1000;
+/** First pause before what failed for want of a store is tried again; each further one is twice as long. */
+const AGAIN_FIRST_MS = 50;
 
 /** What is told to whoever waited until the deadline. What was asked for may have been done, or be done yet. */
 export function tooLate(): Unavailable {
@@ -43,6 +45,19 @@ export class Deadline {
   /** Throws `tooLate` when it is over. */
   demand(): void {
     if (this.isOver) throw tooLate();
+  }
+
+  /** A store that is away for a moment, as where a connection was cut, is waited for: runs it again while there is time. */
+  async again<T>(run: () => Promise<T>): Promise<T> {
+    for (let pauseMs = AGAIN_FIRST_MS; ; pauseMs *= 2) {
+      try {
+        return await run();
+      } catch (error) {
+        const isAway = error instanceof Unavailable && error.code === 'unavailable';
+        if (!isAway || this.leftMs <= pauseMs) throw error;
+      }
+      await new Promise<void>((resolve) => this.#clock.after(pauseMs, resolve));
+    }
   }
 
   /** The caller is still saying what it wants: until `begin` nothing is late. */

@@ -222,6 +222,8 @@ export interface WakeupListener {
    * find the same one to be the older.
    */
   opened?(connections: readonly OpenedConnection[]): void;
+  /** Hints were lost: of these users; without them, nobody knows of whom. */
+  missed?(users?: readonly string[]): void;
   /** Whether it cares for changes of the user now; without it: for those of anybody. */
   holds?(user: string): boolean;
   /** The user's live connections that it has. */
@@ -238,6 +240,8 @@ export interface RollCall {
 export interface Wakeup {
   publishChanges(changes: readonly Change[]): Promise<void>;
   publishLarge(notices: readonly LargeNotice[]): Promise<void>;
+  /** The state of these users is gone: of whoever has a connection it is built again, since no change of theirs is pushed until then. */
+  publishMissing(users: readonly string[]): Promise<void>;
   /** Throws Unavailable where other nodes could not be told: versions tell nothing of this. */
   publishDisconnect(user: string, device: string | null): Promise<void>;
   publishOpened(connections: readonly OpenedConnection[]): Promise<void>;

@@ -34,7 +34,7 @@ export function careRoutes({ explain, reconcile, disconnect }: CareDeps, readBod
       answer: async (c) => {
         const user = pathId(c, 'user');
         const { device } = await readBody(c, disconnectBody);
-        await disconnect(user, device ?? null);
+        await c.get('deadline').again(() => disconnect(user, device ?? null));
         return c.json({});
       },
     },

@@ -348,7 +348,8 @@ export class Outbound {
       // Whoever has very many rows and asks without end has the loop for one answer at a time.
       if (question.kind === 'sync') await turn(clock);
       const deadline = new Deadline(clock, question.askedAtMs);
-      const read = resync(services.sync, host.user, question);
+      const once = () => resync(services.sync, host.user, question);
+      const read = question.kind === 'repair' ? once() : deadline.again(once);
       const answered = await deadline.meet(read, (error) => host.faulted(error));
       for (const ack of covered) {
         ack.epoch = answered.view.epoch;

@@ -1,16 +1,17 @@
 import { type InspectedDevice, limits } from '../../protocol/index.ts';
 import type { Change, Clock, LargeNotice, OpenedConnection, WakeupListener } from '../ports.ts';
-import type { Announcements } from './announcements.ts';
+import { Announcements, type AnnouncementsDeps } from './announcements.ts';
 import { lookAt } from './device-look.ts';
 import { LargeConversations } from './large-conversations.ts';
 import type { LargeDeps } from './large-conversations.ts';
 import { PushedChange } from './pushed-change.ts';
 import type { Session } from './session.ts';
 
-export interface RegistryDeps extends LargeDeps {
-  readonly announcements: Announcements;
-  readonly clock: Pick<Clock, 'steadyMs'>;
+export interface RegistryDeps extends LargeDeps, AnnouncementsDeps {
+  readonly clock: Clock;
   readonly sessionsPerUserMax: number;
+  /** The state of these connected users, or of any, may be ahead of what the sessions were told. */
+  readonly onMissed: (users?: readonly string[]) => void;
 }
 
 const NOBODY: readonly Session[] = [];
@@ -28,11 +29,13 @@ export class Registry implements WakeupListener {
   readonly #sessionsPerUserMax: number;
   readonly #announcements: Announcements;
   readonly #clock: Pick<Clock, 'steadyMs'>;
+  readonly #onMissed: RegistryDeps['onMissed'];
 
   constructor(deps: RegistryDeps) {
-    this.#announcements = deps.announcements;
+    this.#announcements = new Announcements(deps, (session) => this.sessionsOf(session.user).includes(session));
     this.#clock = deps.clock;
     this.#sessionsPerUserMax = deps.sessionsPerUserMax;
+    this.#onMissed = deps.onMissed;
     this.#large = new LargeConversations(deps, (user) => this.#users.has(user));
   }
 
@@ -121,6 +124,10 @@ export class Registry implements WakeupListener {
       else if (isOlder(attempt ?? undefined, session.attempt)) this.#announcements.add(session);
       else session.close(4404);
     }
+  }
+
+  missed(users?: readonly string[]): void {
+    this.#onMissed(users?.filter((user) => this.#users.has(user)));
   }
 
   disconnect(user: string, device: string | null): void {

@@ -5,7 +5,6 @@ import { type ServerOptions, WebSocketServer } from 'ws';
 import { closeCodes, limits } from '../../protocol/index.ts';
 import type { CloseCode } from '../../protocol/index.ts';
 import type { WakeupListener } from '../ports.ts';
-import { Announcements } from './announcements.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import type { GatewayDeps } from './deps.ts';
 import { drain } from './drain.ts';
@@ -53,11 +52,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const turnMs = Math.min(TURN_MS_MAX, Math.min(settings.heartbeatMs, settings.helloTimeoutMs) / TURNS_PER_DEADLINE);
   const heartbeat = new Heartbeat(clock, turnMs);
   const registry = new Registry({
+    ...deps,
     fanOut: services.fanOut,
-    announcements: new Announcements(deps),
-    clock,
-    log,
     sessionsPerUserMax: settings.connectionsPerUserMax,
+    onMissed: (users) => watch.missed(users),
   });
   const watch = new StateWatch({ registry, sync: services.sync, clock, log, roundMs: settings.heartbeatMs });
   const connections = new ConnectionLimits(settings.connectionsMax, settings.connectionsPerAddressMax);

@@ -15,6 +15,10 @@ export interface StateWatchDeps {
 
 /** Steps of a round, so that the reads of a round are spread over it. */
 const STEPS = 25;
+/** Of a round in a hurry, within the limit of users a step: whole nodes may have missed the same. */
+const HURRIED_STEPS = 4;
+const HURRIED_STEP_MS = 250;
+const HURRIED_USERS_MAX = 1000;
 const READS_AT_ONCE = 50;
 /** Above every version: no rows are wanted, only where the user stands. */
 const NO_ROWS = Number.MAX_SAFE_INTEGER;
@@ -27,11 +31,28 @@ export class StateWatch {
   readonly #deps: StateWatchDeps;
   #left: string[] = [];
   #stepUsers = 0;
+  #isHurried = false;
+  /** Asked for since the present round began. */
+  #mustHurry = false;
   #isStopped = false;
   #cancel: (() => void) | null = null;
 
   constructor(deps: StateWatchDeps) {
     this.#deps = deps;
+    this.#schedule();
+  }
+
+  /** Wake-ups were lost: of these users; without them, nobody knows of whom. */
+  missed(users?: readonly string[]): void {
+    if (users === undefined) this.#hurry();
+    else void this.#look(users);
+  }
+
+  /** Everybody is compared now. One who asks while that is under way gets another round. */
+  #hurry(): void {
+    this.#mustHurry = true;
+    if (this.#isHurried || this.#cancel === null) return;
+    this.#cancel();
     this.#schedule();
   }
 
@@ -41,30 +62,48 @@ export class StateWatch {
   }
 
   #schedule(): void {
-    if (!this.#isStopped) this.#cancel = this.#deps.clock.after(this.#deps.roundMs / STEPS, () => void this.#step());
+    if (this.#isStopped) return;
+    const { clock, roundMs } = this.#deps;
+    const delayMs = this.#isHurried || this.#mustHurry ? HURRIED_STEP_MS : roundMs / STEPS;
+    this.#cancel = clock.after(delayMs, () => void this.#step());
   }
 
   async #step(): Promise<void> {
-    if (this.#left.length === 0) {
-      this.#left = [...this.#deps.registry.users()];
-      this.#stepUsers = Math.ceil(this.#left.length / STEPS);
-    }
-    const users = this.#left.splice(0, this.#stepUsers);
-    for (let i = 0; i < users.length; i += READS_AT_ONCE) {
-      await Promise.all(users.slice(i, i + READS_AT_ONCE).map((user) => this.#compare(user)));
-    }
+    this.#cancel = null;
+    if (this.#left.length === 0 || (this.#mustHurry && !this.#isHurried)) this.#begin();
+    await this.#look(this.#left.splice(0, this.#stepUsers));
     this.#schedule();
   }
 
-  async #compare(user: string): Promise<void> {
-    const { registry, sync, log } = this.#deps;
-    const mark = registry.largeMark;
-    try {
-      const view = await sync.view(user, NO_ROWS);
-      registry.concerns(user, view.large, mark);
-      for (const session of registry.sessionsOf(user)) session.compare(view);
-    } catch (error) {
-      logError(log, error, 'a connected user could not be compared with the state');
+  async #look(users: readonly string[]): Promise<void> {
+    const faults: unknown[] = [];
+    for (let i = 0; i < users.length; i += READS_AT_ONCE) {
+      const outcomes = await Promise.allSettled(
+        users.slice(i, i + READS_AT_ONCE).map(async (user) => this.#compare(user)),
+      );
+      faults.push(...outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : [])));
     }
+    if (faults.length > 0) {
+      // What was to be found in a hurry still is.
+      this.#mustHurry ||= this.#isHurried;
+      logError(this.#deps.log, faults[0], `${faults.length} connected users could not be compared with the state`);
+    }
+  }
+
+  #begin(): void {
+    this.#isHurried = this.#mustHurry;
+    this.#mustHurry = false;
+    this.#left = [...this.#deps.registry.users()];
+    const steps = this.#isHurried ? HURRIED_STEPS : STEPS;
+    const stepUsers = Math.ceil(this.#left.length / steps);
+    this.#stepUsers = this.#isHurried ? Math.min(stepUsers, HURRIED_USERS_MAX) : stepUsers;
+  }
+
+  async #compare(user: string): Promise<void> {
+    const { registry, sync } = this.#deps;
+    const mark = registry.largeMark;
+    const view = await sync.view(user, NO_ROWS);
+    registry.concerns(user, view.large, mark);
+    for (const session of registry.sessionsOf(user)) session.compare(view);
   }
 }

@@ -142,7 +142,9 @@ export class Commands {
     { epoch, syncVersion }: Extract<Command, { kind: 'read_all' }>,
     queued: readonly Queued<Command, CommandAnswer>[],
   ): Promise<void> {
-    const view = await this.#deps.sync.view(user);
+    const deadline = queued.at(-1)?.deadline;
+    const read = () => this.#deps.sync.view(user);
+    const view = await (deadline?.again(read) ?? read());
     if (epoch !== undefined && epoch !== view.epoch) {
       throw new UserFault('stale_cursor', 'the epoch is not the present one; sync first', 'epoch');
     }

@@ -74,7 +74,8 @@ export class Reconcile {
     const startedAtMs = this.#deps.clock.steadyMs();
     for (const user of users) {
       deadline?.demand();
-      const outcome = await this.#user(user, repair);
+      const look = () => this.#user(user, repair);
+      const outcome = await (deadline?.again(look) ?? look());
       answer.checked++;
       if (outcome !== 'right') answer.wrong++;
       if (outcome === 'repaired') answer.repaired++;

@@ -52,16 +52,19 @@ export class Refresh {
         if (i > 0) await turn(this.#deps.clock);
         const part = open.slice(i, i + CALL_USERS_MAX);
         const changes: Change[] = [];
+        const missing: string[] = [];
         const got = await this.#deps.state.apply(part);
         part.forEach((call, j) => {
           const answer = got[j] as StateAnswer;
           answers.set(call.user, answer);
+          if (answer.kind === 'missing') missing.push(call.user);
           if (answer.kind === 'away') awayMs = Math.max(awayMs, answer.retryMs);
           if (answer.kind !== 'applied') return;
           if (answer.change) changes.push(answer.change);
           if (answer.derive.length > 0) again.push({ user: call.user, convs: answer.derive, op: call.op });
         });
         if (changes.length > 0) await this.#deps.wakeup.publishChanges(changes);
+        if (missing.length > 0) await this.#deps.wakeup.publishMissing(missing);
       }
       open = await this.derive(again);
     }

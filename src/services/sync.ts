@@ -24,6 +24,8 @@ export interface SyncDeps {
   readonly buildsMax: number;
   /** SY7: the second divergence of a user within this time is answered by a build from truth. */
   readonly divergenceCoolDownMs: number;
+  /** Told of faults that no caller waits for. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** When a device of a user was last found to differ, and whether a build from truth has been the answer. */
@@ -38,6 +40,7 @@ const ONCE_EPOCH_LENGTH = 12;
 /** A marker of a node that died is taken over after this (DESIGN §3). */
 const BUILD_TAKEOVER_MS = 10_000;
 const BUILD_POLL_MS = 25;
+const BACK_POLL_MS = 100;
 const BUILDS_WAITING_MAX = 20_000;
 /** A key can be evicted between its build and the read of it; more often in a row is no accident. */
 const READS_MAX = 10;
@@ -147,6 +150,20 @@ export class Sync {
     }
   }
 
+  /** What was begun is brought to an end where the store is away for a moment; a marker that is older than that is taken over. */
+  async #whenBack<T>(run: () => Promise<T>): Promise<T> {
+    const { clock } = this.#deps;
+    const endMs = clock.steadyMs() + BUILD_TAKEOVER_MS;
+    for (;;) {
+      try {
+        return await run();
+      } catch (error) {
+        if (!(error instanceof Unavailable) || clock.steadyMs() >= endMs) throw error;
+      }
+      await new Promise<void>((resolve) => clock.after(BACK_POLL_MS, resolve));
+    }
+  }
+
   /**
    * SY10: marker first, then one consistent read of truth, then the rows under a new epoch; what was changed meanwhile is on the
    * marker's dirty list and is derived again before anybody is answered.
@@ -166,10 +183,14 @@ export class Sync {
       const rows = facts.map((one) => deriveRow(one, groupThreshold));
       const { stored, dirty } = await state.completeBuild(user, token, await epochs.draw(user), rows);
       if (!stored) return;
-      if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);
+      // They count as answered already, so nobody else derives them.
+      await this.#whenBack(async () => {
+        if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);
+      });
       metrics.rebuilt((clock.steadyMs() - startedAtMs) / 1000);
     } catch (error) {
-      await state.abandonBuild(user, token);
+      // The next build waits for it, and whoever asked does not.
+      this.#whenBack(() => state.abandonBuild(user, token)).catch(this.#deps.onError);
       throw error;
     }
     const view = await state.read(user, Number.MAX_SAFE_INTEGER);

@@ -15,6 +15,9 @@ export function createMemoryWakeup(): MemoryWakeup {
     async publishLarge(notices) {
       if (notices.length > 0) for (const listener of listeners) listener.large(notices);
     },
+    async publishMissing(users) {
+      for (const listener of listeners) listener.missed?.(users);
+    },
     async publishDisconnect(user, device) {
       for (const listener of listeners) listener.disconnect(user, device);
     },

@@ -57,6 +57,9 @@ export class LossyWakeup implements Wakeup {
   publishLarge: Wakeup['publishLarge'] = async (notices) => {
     if (!this.isLosing) await this.#inner.publishLarge(notices);
   };
+  publishMissing: Wakeup['publishMissing'] = async (users) => {
+    if (!this.isLosing) await this.#inner.publishMissing(users);
+  };
   publishDisconnect: Wakeup['publishDisconnect'] = (user, device) => this.#inner.publishDisconnect(user, device);
   publishOpened: Wakeup['publishOpened'] = async (connections) => {
     if (!this.isLosing) await this.#inner.publishOpened(connections);

@@ -8,6 +8,8 @@ export interface SubscriptionOptions {
   readonly partition: number;
   readonly channel: string;
   readonly heard: (text: string) => void;
+  /** It is listened to again; what was published meanwhile is lost. */
+  readonly heardAgain: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -16,8 +18,7 @@ const LOOKS_IN_VAIN_MAX = 3;
 
 /**
  * One channel, heard on a connection of its own at the master that serves its partition. Once a second the connection is tried and
- * compared with the one that publishes go to: it is made anew where it is dead, or at another server than these. What was published
- * meanwhile is lost, as wake-ups may be.
+ * compared with the one that publishes go to: it is made anew where it is dead, or at another server than these.
  */
 export class Subscription {
   readonly #options: SubscriptionOptions;
@@ -26,6 +27,7 @@ export class Subscription {
   #stopLooking: () => void = () => {};
   #listeners: (() => void)[] = [];
   #isHeard = false;
+  #wasHeard = false;
   #looksInVain = 0;
 
   constructor(options: SubscriptionOptions) {
@@ -66,6 +68,8 @@ export class Subscription {
   #nowHeard(redis: Redis): void {
     if (redis !== this.#redis) return;
     this.#isHeard = true;
+    if (this.#wasHeard) this.#options.heardAgain();
+    this.#wasHeard = true;
     for (const resolve of this.#listeners.splice(0)) resolve();
   }
 

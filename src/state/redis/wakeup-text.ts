@@ -5,6 +5,7 @@ import type { Change, LargeNotice, OpenedConnection } from '../../ports.ts';
 export type WakeupMessage =
   | { readonly kind: 'changes'; readonly from: number; readonly changes: readonly Change[] }
   | { readonly kind: 'large'; readonly from: number; readonly notices: readonly LargeNotice[] }
+  | { readonly kind: 'missing'; readonly from: number; readonly users: readonly string[] }
   | { readonly kind: 'opened'; readonly from: number; readonly connections: readonly OpenedConnection[] }
   | { readonly kind: 'disconnect'; readonly from: number; readonly user: string; readonly device: string | null }
   | { readonly kind: 'rollCall'; readonly from: number; readonly user: string; readonly call: number }
@@ -53,6 +54,8 @@ export function packWakeup(message: WakeupMessage): string {
         message.from,
         message.notices.map(({ conv, rev, op, newcomers }) => [conv, rev, op, newcomers]),
       ]);
+    case 'missing':
+      return JSON.stringify(['m', message.from, message.users]);
     case 'opened':
       return JSON.stringify([
         'o',
@@ -72,6 +75,7 @@ export function packWakeup(message: WakeupMessage): string {
 export function unpackWakeup(text: string): WakeupMessage | null {
   const [kind, from, body] = JSON.parse(text) as [string, number, unknown];
   if (kind === 'c') return { kind: 'changes', from, changes: (body as PackedChange[]).map(unpackChange) };
+  if (kind === 'm') return { kind: 'missing', from, users: body as string[] };
   if (kind === 'l') {
     const notices = (body as PackedNotice[]).map(([conv, rev, op, newcomers]) => ({ conv, rev, op, newcomers }));
     return { kind: 'large', from, notices };

@@ -15,18 +15,24 @@ export interface RedisWakeupOptions {
 
 /** Of one message, so that no reader is held up by one of many megabytes. */
 const CHANGES_MAX = 1000;
+const TRIES_MAX = 8;
+const SAY_AGAIN_MS = 250;
+const UNSAID_MAX = 1000;
 
 /**
  * Wake-up over sharded publish/subscribe. Each node listens to a channel of its own and to one of all. Which nodes hold sockets of a
  * user stands in the user's state and comes with each change (`Change.nodes`), so it costs no look-up: one message a node and batch.
- * This node's own listeners are told without a detour. What cannot be published is lost, and made up for by the background
- * comparison.
+ * This node's own listeners are told without a detour. What cannot be published is said again for a while. What is
+ * lost all the same is made up for by the background comparison, at once where a channel was not listened to for a moment.
  */
 export class RedisWakeup implements Wakeup {
   readonly #options: RedisWakeupOptions;
   readonly #listeners = new Set<WakeupListener>();
   readonly #subscriptions: readonly Subscription[];
   readonly #rollCalls: RollCalls;
+  /** Messages that wait to be published again. */
+  #unsaid = 0;
+  #isClosed = false;
 
   constructor(options: RedisWakeupOptions) {
     this.#options = options;
@@ -40,10 +46,13 @@ export class RedisWakeup implements Wakeup {
       ),
     );
     const heard = (text: string): void => this.#heard(text);
+    const heardAgain = (): void => {
+      for (const listener of this.#listeners) listener.missed?.();
+    };
     this.#subscriptions = [
       { partition: partitionOfNode(nodeId), channel: nodeChannel(nodeId) },
       { partition: ALL_NODES_PARTITION, channel: allNodesChannel() },
-    ].map((place) => new Subscription({ ...place, calls, clock, heard, onError }));
+    ].map((place) => new Subscription({ ...place, calls, clock, heard, heardAgain, onError }));
   }
 
   /** Whether a listener of this node holds sockets of the user. */
@@ -81,7 +90,14 @@ export class RedisWakeup implements Wakeup {
   async publishLarge(notices: readonly LargeNotice[]): Promise<void> {
     if (notices.length === 0) return;
     for (const listener of this.#listeners) listener.large(notices);
-    this.#publishToAll(packWakeup({ kind: 'large', from: this.#options.nodeId, notices }));
+    const text = packWakeup({ kind: 'large', from: this.#options.nodeId, notices });
+    this.#publishLasting(ALL_NODES_PARTITION, allNodesChannel(), text);
+  }
+
+  async publishMissing(users: readonly string[]): Promise<void> {
+    for (const listener of this.#listeners) listener.missed?.(users);
+    const text = packWakeup({ kind: 'missing', from: this.#options.nodeId, users });
+    this.#publishLasting(ALL_NODES_PARTITION, allNodesChannel(), text);
   }
 
   async publishDisconnect(user: string, device: string | null): Promise<void> {
@@ -93,9 +109,9 @@ export class RedisWakeup implements Wakeup {
 
   /** This node hears of it with the others, in the order of the channel. */
   async publishOpened(connections: readonly OpenedConnection[]): Promise<void> {
-    if (connections.length > 0) {
-      this.#publishToAll(packWakeup({ kind: 'opened', from: this.#options.nodeId, connections }));
-    }
+    if (connections.length === 0) return;
+    const text = packWakeup({ kind: 'opened', from: this.#options.nodeId, connections });
+    await this.#options.calls.send(ALL_NODES_PARTITION, 'SPUBLISH', allNodesChannel(), text);
   }
 
   rollCall(user: string): Promise<RollCall> {
@@ -107,6 +123,7 @@ export class RedisWakeup implements Wakeup {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#listeners.clear();
     for (const one of this.#subscriptions) one.close();
   }
@@ -114,12 +131,23 @@ export class RedisWakeup implements Wakeup {
   #publishChanges(partition: number, channel: string, changes: readonly Change[]): void {
     for (let i = 0; i < changes.length; i += CHANGES_MAX) {
       const part = changes.slice(i, i + CHANGES_MAX);
-      this.#publish(partition, channel, packWakeup({ kind: 'changes', from: this.#options.nodeId, changes: part }));
+      const text = packWakeup({ kind: 'changes', from: this.#options.nodeId, changes: part });
+      this.#publishLasting(partition, channel, text);
     }
   }
 
-  #publishToAll(text: string): void {
-    this.#publish(ALL_NODES_PARTITION, allNodesChannel(), text);
+  /** Of what is true later too: revs and versions tell what is old. A connection that was cut is back within that time. */
+  #publishLasting(partition: number, channel: string, text: string, triesLeft = TRIES_MAX): void {
+    const { calls, clock, onError } = this.#options;
+    calls.send(partition, 'SPUBLISH', channel, text).catch((error: unknown) => {
+      onError(error);
+      if (triesLeft <= 1 || this.#unsaid >= UNSAID_MAX) return;
+      this.#unsaid++;
+      clock.after(SAY_AGAIN_MS, () => {
+        this.#unsaid--;
+        if (!this.#isClosed) this.#publishLasting(partition, channel, text, triesLeft - 1);
+      });
+    });
   }
 
   /** Not waited for: whoever publishes has done its part. */
@@ -144,6 +172,7 @@ export class RedisWakeup implements Wakeup {
     for (const listener of this.#listeners) {
       if (message.kind === 'changes') listener.changes(message.changes);
       else if (message.kind === 'large') listener.large(message.notices);
+      else if (message.kind === 'missing') listener.missed?.(message.users);
       else listener.disconnect(message.user, message.device);
     }
   }
