@@ -49,10 +49,10 @@ describe.each(ENGINES)('$name', (engine) => {
       const store = await engine.state();
       try {
         const settings = { TIDEMARK_MYSQL_URL: database.url, TIDEMARK_REDIS_URL: store.url };
-        const scenarios = await runKit(kit.dir, 'run.mjs', settings, ['--timeout', '10000']);
+        const scenarios = await runKit(kit.dir, 'run.mjs', { settings }, ['--timeout', '10000']);
         expect(scenarios, scenarios.failures).toMatchObject({ code: 0, failed: 0 });
         expect(scenarios.passed).toBeGreaterThan(100);
-        const seeds = await runKit(kit.dir, 'fuzz.mjs', settings, [
+        const seeds = await runKit(kit.dir, 'fuzz.mjs', { settings }, [
           '--seeds',
           SEEDS,
           '--ops',

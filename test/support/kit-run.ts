@@ -8,21 +8,25 @@ export interface KitOutcome {
   readonly code: number | null;
   readonly passed: number;
   readonly failed: number;
+  /** What failed, by id. */
+  readonly failing: readonly { readonly id: string; readonly why: string }[];
   /** From the first failure on. */
   readonly failures: string;
 }
 
-/** One tool of the conformance kit in `kitDir` against the product, started by the tool with these settings. */
+/** What it is run against: the product, started by the tool with these settings, or a running one. */
+export type KitTarget =
+  | { readonly settings: Readonly<Record<string, string>> }
+  | { readonly url: string; readonly apiKey: string; readonly tokenSecret: string };
+
+/** One tool of the conformance kit in `kitDir`. */
 export async function runKit(
   kitDir: string,
   tool: 'run.mjs' | 'fuzz.mjs',
-  settings: Readonly<Record<string, string>>,
+  target: KitTarget,
   options: readonly string[],
 ): Promise<KitOutcome> {
-  const env = Object.entries(settings)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(';');
-  const args = [path.join(kitDir, tool), '--start', 'node src/main.ts', '--cwd', ROOT, '--env', env, ...options];
+  const args = [path.join(kitDir, tool), ...targetOptions(target), '--cwd', ROOT, ...options];
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: {
@@ -41,6 +45,15 @@ export async function runKit(
     code,
     passed: Number(passed),
     failed: Number(failed),
+    failing: [...output.matchAll(/^FAIL (\S+) .*\n((?: {5}.*\n)*)/gm)].map(([, id = '', why = '']) => ({ id, why })),
     failures: failures ? output.slice(failures.index, failures.index + 4000) : '',
   };
+}
+
+function targetOptions(target: KitTarget): string[] {
+  if ('url' in target) {
+    return ['--url', target.url, '--api-key', target.apiKey, '--token-secret', target.tokenSecret];
+  }
+  const env = Object.entries(target.settings).map(([name, value]) => `${name}=${value}`);
+  return ['--start', 'node src/main.ts', '--env', env.join(';')];
 }

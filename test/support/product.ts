@@ -9,7 +9,7 @@ import type { NodeProcess } from './server-process.ts';
 import { tempFolder } from './temp-folder.ts';
 
 export const API_KEY = 'k'.repeat(32);
-const SECRET = randomBytes(32).toString('hex');
+export const TOKEN_SECRET = randomBytes(32).toString('hex');
 const HOUR_MS = 3_600_000;
 /** A bound on a hang. */
 const WAIT_MS = 20_000;
@@ -42,7 +42,7 @@ export function signedToken(user: string, ttlMs = HOUR_MS): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const exp = (Date.now() + ttlMs) / 1000;
   const head = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub: user, exp })}`;
-  return `${head}.${createHmac('sha256', SECRET).update(head).digest('base64url')}`;
+  return `${head}.${createHmac('sha256', TOKEN_SECRET).update(head).digest('base64url')}`;
 }
 
 export async function startProduct(settings: Record<string, string> = {}): Promise<Product> {
@@ -57,7 +57,7 @@ export async function startProduct(settings: Record<string, string> = {}): Promi
       TIDEMARK_PORT: port,
       TIDEMARK_DATA_DIR: dataDir,
       TIDEMARK_API_KEY: API_KEY,
-      TIDEMARK_TOKEN_SECRET: SECRET,
+      TIDEMARK_TOKEN_SECRET: TOKEN_SECRET,
       TIDEMARK_LOG_LEVEL: 'error',
       ...settings,
     });

@@ -10,6 +10,8 @@ export interface TcpProxy {
   delayMs: number;
   /** Takes connections and bytes, and passes none on, until it is set back. */
   isStalled: boolean;
+  /** What the server says and this holds for is dropped, and the connection stays. */
+  swallows: (answer: Buffer) => boolean;
   /** Connections that are open through it. */
   readonly connections: number;
   /** Connections that were ever taken. */
@@ -51,9 +53,9 @@ export async function openTcpProxy(targetPort: number): Promise<TcpProxy> {
       }
       return true;
     });
-    forward(target, client, () => {
+    forward(target, client, (bytes) => {
       if (state.losesAnswer) end();
-      return !state.losesAnswer;
+      return !state.losesAnswer && !proxy.swallows(bytes);
     });
   });
 
@@ -74,6 +76,7 @@ export async function openTcpProxy(targetPort: number): Promise<TcpProxy> {
   const proxy: TcpProxy = {
     targetPort,
     delayMs: 0,
+    swallows: () => false,
     get port() {
       return (server.address() as AddressInfo).port;
     },
