@@ -340,6 +340,6 @@ export const PLANTED_STATE_GUARDS: readonly PlantedFault[] = [
     file: 'src/state/redis/fences.ts',
     find: 'admitted !== undefined && admitted.copy === link.copy ? admitted.number : null',
     replace: 'admitted !== undefined && link.copy !== null ? admitted.number : null',
-    tests: ['test/integration/redis-cluster.test.ts'],
+    tests: ['test/unit/state/redis-fences.test.ts'],
   },
 ];
