@@ -9,8 +9,9 @@ from .close_codes import ABNORMAL, NORMAL, PROTOCOL_ERROR
 from .frames import Frame, FrameFault
 from .websocket import Socket, SocketClosed
 
-# CD7: so long beyond a heartbeat without any frame, and the socket is dead. The same without a welcome.
-GRACE_MS = 10_000
+# CD7: so long beyond a heartbeat without any frame, or without a welcome, and the socket is dead.
+GRACE_MS = 8_000
+WELCOME_MS = 10_000
 
 
 class Codec(Protocol):
@@ -45,7 +46,7 @@ class Connection:
         self._grace_ms = grace_ms
         # None closes the socket, after the frames that were sent before (DT6).
         self._outgoing: asyncio.Queue[Frame | None] = asyncio.Queue()
-        self._silence_s = grace_ms / 1000
+        self._silence_s = WELCOME_MS / 1000
 
     def send(self, frame: Frame) -> None:
         self._outgoing.put_nowait(frame)
