@@ -14,6 +14,7 @@ import { coldUser } from './lines/cold-user.ts';
 import { cutResumed } from './lines/cut-resumed.ts';
 import { cutTime } from './lines/cut-time.ts';
 import { deltaBytes } from './lines/delta-bytes.ts';
+import { endToEnd } from './lines/end-to-end.ts';
 import { foregroundBytes } from './lines/foreground-bytes.ts';
 import { groupSize } from './lines/group-size.ts';
 import { helloNoop } from './lines/hello-noop.ts';
@@ -47,6 +48,7 @@ const LINES: readonly Line[] = [
   foregroundBytes,
   badgeP50,
   badgeP99,
+  endToEnd,
   reconnects,
   cutTime,
   cutResumed,

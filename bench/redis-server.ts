@@ -27,12 +27,32 @@ const TICKS_A_SECOND = 100;
 /** What docs/OPERATIONS.md recommends: hashes of users with many conversations stay in their compact form. */
 const SETTINGS = ['--hash-max-listpack-entries', '1100', '--hash-max-listpack-value', '96'];
 
-export async function openBenchRedis(): Promise<BenchRedis> {
+export interface RedisProcess {
+  readonly port: number;
+  serverSeconds(): number;
+  stop(): Promise<void>;
+}
+
+export async function startRedis(): Promise<RedisProcess> {
   const folder = mkdtempSync(path.join(tmpdir(), 'tidemark-bench-'));
   const port = Number(await freePort());
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...SETTINGS];
   const server = spawn('redis-server', options, { stdio: 'ignore' });
   await listening(port, server);
+  return {
+    port,
+    serverSeconds: () => secondsOf(server.pid),
+    async stop() {
+      server.kill();
+      await once(server, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function openBenchRedis(): Promise<BenchRedis> {
+  const server = await startRedis();
+  const { port } = server;
   const fences = new Map<number, Fence>();
   const fence: FenceStore = {
     read: () => Promise.resolve(fences),
@@ -55,14 +75,12 @@ export async function openBenchRedis(): Promise<BenchRedis> {
   return {
     plain,
     state,
-    serverSeconds: () => secondsOf(server),
+    serverSeconds: () => server.serverSeconds(),
     async close() {
       await wakeup.close();
       await state.close();
       plain.disconnect();
-      server.kill();
-      await once(server, 'exit');
-      rmSync(folder, { recursive: true, force: true });
+      await server.stop();
     },
   };
 }
@@ -84,7 +102,7 @@ async function listening(port: number, server: ChildProcess): Promise<void> {
 }
 
 /** proc(5), stat: utime and stime are the 14th and 15th field; the name, in brackets, may hold blanks. */
-function secondsOf({ pid }: ChildProcess): number {
+export function secondsOf(pid: number | undefined): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;

@@ -1,21 +1,12 @@
-import type { Connection } from 'mysql2/promise';
 import { inTurn, type Line } from '../line.ts';
 import { openBenchMysql } from '../mysql.ts';
+import { PLAIN_TABLES, sendAlone } from '../plain-messages.ts';
 
 const CONNECTIONS = 8;
 const OURS = 8000;
 const PLAIN = 400;
 /** Callers that wait for their answer at any moment, as message services do behind an API. */
 const CALLERS = 1000;
-
-const PLAIN_TABLES = [
-  'CREATE TABLE plain_heads (conv VARBINARY(128) NOT NULL PRIMARY KEY, last_seq BIGINT NOT NULL) ENGINE = InnoDB',
-  `CREATE TABLE plain_messages (
-    conv VARBINARY(128) NOT NULL, seq BIGINT NOT NULL, message_id VARBINARY(128) NOT NULL, sender VARBINARY(128) NOT NULL,
-    PRIMARY KEY (conv, seq), UNIQUE KEY (conv, message_id)
-  ) ENGINE = InnoDB`,
-  "INSERT INTO plain_heads VALUES ('hot', 0)",
-];
 
 /** DESIGN §2: while one batch is in flight the next gathers, so that a hot row is locked once for many messages. */
 export const hotSeqs: Line = {
@@ -61,14 +52,3 @@ export const hotSeqs: Line = {
     };
   },
 };
-
-async function sendAlone(connection: Connection, messageId: string): Promise<void> {
-  await connection.query('START TRANSACTION');
-  await connection.execute("SELECT last_seq FROM plain_heads WHERE conv = 'hot' FOR UPDATE");
-  await connection.execute("UPDATE plain_heads SET last_seq = last_seq + 1 WHERE conv = 'hot'");
-  await connection.execute(
-    "INSERT INTO plain_messages SELECT conv, last_seq, ?, 'ann' FROM plain_heads WHERE conv = 'hot'",
-    [messageId],
-  );
-  await connection.query('COMMIT');
-}

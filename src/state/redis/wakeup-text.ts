@@ -71,6 +71,11 @@ export function packWakeup(message: WakeupMessage): string {
   }
 }
 
+/** How messages with changes from this node begin: what need not be parsed can be told by it. */
+export function changesFrom(node: number): string {
+  return `["c",${node},`;
+}
+
 /** Null: not of this version. */
 export function unpackWakeup(text: string): WakeupMessage | null {
   const [kind, from, body] = JSON.parse(text) as [string, number, unknown];

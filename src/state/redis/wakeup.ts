@@ -4,7 +4,7 @@ import type { PartitionCalls } from './partition-calls.ts';
 import { ALL_NODES_PARTITION, allNodesChannel, nodeChannel, partitionOfNode } from './partitions.ts';
 import { RollCalls } from './roll-calls.ts';
 import { Subscription } from './subscription.ts';
-import { packWakeup, unpackWakeup, type WakeupMessage } from './wakeup-text.ts';
+import { changesFrom, packWakeup, unpackWakeup, type WakeupMessage } from './wakeup-text.ts';
 
 export interface RedisWakeupOptions {
   readonly calls: PartitionCalls;
@@ -30,6 +30,7 @@ export class RedisWakeup implements Wakeup {
   readonly #listeners = new Set<WakeupListener>();
   readonly #subscriptions: readonly Subscription[];
   readonly #rollCalls: RollCalls;
+  readonly #ownChanges: string;
   /** Messages that wait to be published again. */
   #unsaid = 0;
   #isClosed = false;
@@ -37,6 +38,7 @@ export class RedisWakeup implements Wakeup {
   constructor(options: RedisWakeupOptions) {
     this.#options = options;
     const { calls, clock, nodeId, onError } = options;
+    this.#ownChanges = changesFrom(nodeId);
     this.#rollCalls = new RollCalls(clock, (user, call) =>
       calls.send(
         ALL_NODES_PARTITION,
@@ -156,6 +158,8 @@ export class RedisWakeup implements Wakeup {
   }
 
   #heard(text: string): void {
+    // Most of what a node hears of itself; its listeners have been told.
+    if (text.startsWith(this.#ownChanges)) return;
     const message = unpackWakeup(text);
     if (message === null) return;
     if (message.kind === 'opened') {
