@@ -155,6 +155,7 @@ export class CallWave {
   #care(): Call[] {
     const users = [this.user('reconcile'), this.user('reconcile second')];
     const explained = this.user('explain');
+    const inspected = this.user('inspect');
     const open = (name: string, path: string): Call => this.#http(name, { method: 'GET', path, isRight: () => true });
     return [
       this.#http('reconcile', {
@@ -167,6 +168,11 @@ export class CallWave {
         method: 'GET',
         path: `/v1/users/${explained}/conversations/c-${explained}/explain`,
         isRight: ({ unread }) => unread === MESSAGES,
+      }),
+      this.#http('inspect', {
+        method: 'GET',
+        path: `/v1/users/${inspected}/inspect`,
+        isRight: ({ truth }) => (truth as { total: number }).total === MESSAGES,
       }),
       this.#http('disconnect', {
         method: 'POST',
@@ -187,7 +193,7 @@ export class CallWave {
         name,
         run: async () => {
           const socket = this.#sockets.get(name) as RawSocket;
-          const { frame, answer, isRight = () => true } = frameOf(name, user);
+          const { frame, answer, isRight = () => true } = frameOf(name, user, socket.log[0] as Frame);
           return this.#noted(user, name, await overSocket(socket, frame, answer, isRight));
         },
       };
@@ -237,7 +243,7 @@ interface SocketCall {
   readonly isRight?: (answer: Frame) => boolean;
 }
 
-function frameOf(name: string, user: string): SocketCall {
+function frameOf(name: string, user: string, { sync_version }: Frame): SocketCall {
   const conv = `c-${user}`;
   const acked = (frame: Frame) => ({ frame: { id: 1, ...frame }, answer: 'acked' });
   switch (name) {
@@ -250,7 +256,7 @@ function frameOf(name: string, user: string): SocketCall {
     case 'ws clear':
       return acked({ t: 'clear', conv, up_to_seq: 2 });
     case 'ws read_all':
-      return acked({ t: 'read_all', sync_version: 1000 });
+      return acked({ t: 'read_all', sync_version });
     case 'ws sync':
       return sync({ epoch: 'another', sync_version: 1 });
     case 'ws sync, anew':
