@@ -118,6 +118,14 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     tests: ['test/unit/jobs/relay.test.ts'],
   },
   {
+    name: 'guard: every node forgets event ids and walks the users',
+    rule: 'DT3',
+    file: 'src/jobs/on-one-node.ts',
+    find: 'if (await leases.hold(NAME, HOLD_MS)) await run();',
+    replace: 'await leases.hold(NAME, HOLD_MS);\n    await run();',
+    tests: ['test/unit/jobs/jobs.test.ts'],
+  },
+  {
     name: 'guard: users who could not be reached count as told',
     rule: 'AK5',
     file: 'src/services/refresh.ts',

@@ -117,7 +117,7 @@ describe('jobs', () => {
     await job.stop();
   });
 
-  test('what concerns all data is done by the node that holds the lease, and goes over to another when that one is gone', async () => {
+  test('[DT3] what concerns all data is done by the node that holds the lease, and goes over to another when that one is gone', async () => {
     const clock = createHandClock();
     let holder = '';
     const runs: string[] = [];
