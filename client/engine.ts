@@ -55,8 +55,8 @@ export interface ClientEvents {
   error: { error: TidemarkError };
 }
 
-/** A browser tells of one return in several events. */
-const LOOK_AGAIN_MS = 1_000;
+/** A look, or a welcome, so long ago still says where we stand: a browser tells of one return in several events, an app in more. */
+const LOOK_AGAIN_MS = 5_000;
 
 export class Engine {
   readonly view = createView();
@@ -157,7 +157,10 @@ export class Engine {
   }
 
   #receive(frame: ServerFrame): void {
-    if (frame.t === 'welcome') this.#isFor(frame.user);
+    if (frame.t === 'welcome') {
+      this.#lookedAt = this.#clock.nowMs();
+      this.#isFor(frame.user);
+    }
     if (frame.t === 'welcome' || frame.t === 'synced') {
       this.#emit('synced', { mode: frame.mode, reason: frame.reason });
     }
@@ -193,6 +196,7 @@ export class Engine {
   }
 
   #lost(): void {
+    this.#lookedAt = -Infinity;
     this.queue.unsend();
     this.replica.lost();
     this.#sender.stop();

@@ -17,8 +17,8 @@ export const browserForeground: Foreground = (handler) => {
   if (document === undefined || window === undefined) return () => {};
   const heard: [EventTarget, string, (event: Event) => void][] = [
     [document, 'visibilitychange', () => document.visibilityState === 'visible' && handler.foreground()],
-    // It was frozen.
-    [document, 'resume', () => handler.foreground()],
+    // It was frozen, and its socket may be gone.
+    [document, 'resume', () => handler.online()],
     // Out of the back-forward cache: sockets are gone, timers stood still.
     [window, 'pageshow', (event) => (event as PageTransitionEvent).persisted && handler.foreground()],
     [window, 'pagehide', () => handler.leaving()],

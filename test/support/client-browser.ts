@@ -25,7 +25,7 @@ export interface BrowserOptions {
   isPlain?: boolean;
 }
 
-async function bundled(script: string): Promise<string> {
+export async function bundled(script: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(ROOT, 'test/support', script)],
     define: { 'process.env.NODE_ENV': '"development"' },

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { TidemarkError } from '../../../client/index.ts';
-import type { ForegroundHandler, TidemarkClient } from '../../../client/index.ts';
+import type { TidemarkClient } from '../../../client/index.ts';
 import { systemClock } from '../../../client/ports.ts';
 import { closeCodes } from '../../../protocol/close-codes.ts';
 import type { Hello } from '../../../protocol/client-frames.ts';
@@ -174,53 +174,6 @@ test('back from sleep: asks first, and opens a new socket when nothing comes wit
   expect(client.state).toBe('resuming');
   await world.until(() => client.state === 'live');
   expect(world.network.opened).toBe(2);
-  await client.close();
-});
-
-test('foreground, online and offline of the system', async () => {
-  let system: ForegroundHandler | null = null;
-  const stop = vi.fn<() => void>();
-  const world = new ClientWorld();
-  const client = await world.live('u1', {
-    foreground: (handler) => {
-      system = handler;
-      return stop;
-    },
-  });
-  const tell = system as unknown as ForegroundHandler;
-  const states = statesOf(client);
-  tell.foreground();
-  tell.foreground();
-  await world.clock.pass(50);
-  expect(world.sent('sync')).toHaveLength(1);
-  expect(states).toEqual(['stale', 'live']);
-  tell.offline();
-  expect(client.state).toBe('offline');
-  await world.clock.pass(20_000);
-  expect(world.network.opened).toBe(1);
-  tell.online();
-  await world.until(() => client.state === 'live');
-  expect(states.slice(2)).toEqual(['offline', 'resuming', 'live']);
-
-  // A system that is wrong about its network does not keep the client away for ever.
-  tell.offline();
-  await world.until(() => client.state === 'live', 31_000);
-  await client.close();
-  expect(stop).toHaveBeenCalledTimes(1);
-});
-
-test('a return to the foreground cuts the pause short', async () => {
-  const world = new ClientWorld();
-  const client = await world.live('u1', { random: () => 0.9 });
-  for (let i = 0; i < 5; i++) {
-    world.network.killAll();
-    await world.until(() => client.state === 'resuming');
-    await world.until(() => client.state === 'live');
-  }
-  world.network.killAll();
-  await world.until(() => client.state === 'resuming');
-  client.sync();
-  await world.until(() => client.state === 'live', 1_000);
   await client.close();
 });
 

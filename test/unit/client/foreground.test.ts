@@ -25,7 +25,7 @@ test('what a browser says of attention and network, until it is stopped', () => 
   window.dispatchEvent(new Event('pagehide'));
   window.dispatchEvent(new Event('offline'));
   window.dispatchEvent(new Event('online'));
-  expect(heard).toEqual(['foreground', 'foreground', 'foreground', 'leaving', 'offline', 'online']);
+  expect(heard).toEqual(['foreground', 'online', 'foreground', 'leaving', 'offline', 'online']);
   stop();
   document.visibilityState = 'visible';
   for (const target of [document, window]) {
