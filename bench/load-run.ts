@@ -22,6 +22,10 @@ export function badgeRun(): Promise<LoadRun> {
   return once('hot-group', '--connections', '100', '--rate', '200', '--seconds', '20');
 }
 
+export function overloadRun(connections: number, rate: number): Promise<LoadRun> {
+  return once('hot-group', '--connections', String(connections), '--rate', String(rate), '--seconds', '20');
+}
+
 /** The lines of 10,000 devices break in one moment while messages go on. */
 export function cutRun(): Promise<LoadRun> {
   return once('reconnect-storm', '--connections', '10000', '--rate', '50', '--seconds', '40');

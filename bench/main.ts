@@ -6,6 +6,7 @@
  */
 import { isMet, type Line } from './line.ts';
 import { ackBatches } from './lines/ack-batches.ts';
+import { badgeOverload } from './lines/badge-overload.ts';
 import { badgeP50 } from './lines/badge-p50.ts';
 import { badgeP99 } from './lines/badge-p99.ts';
 import { clientSize } from './lines/client-size.ts';
@@ -48,6 +49,7 @@ const LINES: readonly Line[] = [
   foregroundBytes,
   badgeP50,
   badgeP99,
+  badgeOverload,
   endToEnd,
   reconnects,
   cutTime,
