@@ -58,6 +58,14 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     title: 'is taken over after 10 s',
   },
   {
+    name: 'guard: an ack that met the build of another node is answered without its effect',
+    rule: 'AK4',
+    file: 'src/services/commands.ts',
+    find: "if (answer?.kind !== 'building') return head;",
+    replace: 'return head;',
+    tests: INTERLEAVINGS,
+  },
+  {
     name: 'guard: an ack that is in truth and not in the state is owed by nobody',
     rule: 'AK4',
     file: 'src/services/command-transaction.ts',

@@ -212,12 +212,14 @@ export class Commands {
   }
 
   async #show(user: string, call: StateCall | null): Promise<StateHead> {
-    if (call) {
-      const answer = (await this.#deps.refresh.offer([call])).get(user);
+    for (;;) {
+      const answer = call && (await this.#deps.refresh.offer([call])).get(user);
       if (answer?.kind === 'applied') return answer.head;
+      // No live state: the answer needs one, and it is built from what has just been committed.
+      const head = await this.#deps.sync.head(user);
+      // But a build that was met may have read truth before the commit, and its node may be slow to derive what came meanwhile, or dead.
+      if (answer?.kind !== 'building') return head;
     }
-    // No live state: the answer needs one, and it is built from what has just been committed.
-    return this.#deps.sync.head(user);
   }
 }
 

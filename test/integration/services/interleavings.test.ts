@@ -86,6 +86,7 @@ describe('a build that has read truth', () => {
 
 describe('a build of another node', () => {
   function benchBesideBuild() {
+    const met = Promise.withResolvers<void>();
     let tries = 0;
     const bench = openServiceBench({
       state: (inner) =>
@@ -94,10 +95,30 @@ describe('a build of another node', () => {
             tries++;
             return inner.beginBuild(user, token, takeOverAfterMs);
           },
+          apply: async (calls) => {
+            const answers = await inner.apply(calls);
+            if (answers.some(({ kind }) => kind === 'building')) met.resolve();
+            return answers;
+          },
         }),
     });
-    return { bench, tries: () => tries };
+    return { bench, tries: () => tries, met: met.promise };
   }
+
+  test('[AK4][AK5] that has read truth before an ack: the ack is answered with its effect, whatever that node still has to derive', async () => {
+    const { bench, met } = benchBesideBuild();
+    await bench.accept(founding);
+    await bench.say('c', 'bob', ['m1', 'm2', 'm3']);
+    await bench.state.beginBuild('ann', 'token of another node', TAKE_OVER_MS);
+    const rows = (await bench.truth.rowsOfUser('ann')).map((facts) => deriveRow(facts, GROUP_THRESHOLD));
+    const acked = bench.services.commands.ack('ann', [{ conv: 'c', seq: 2 }]);
+    await met;
+    // The other node dies here, or takes its time: nobody derives the rows that are handed back to it.
+    const { dirty } = await bench.state.completeBuild('ann', 'token of another node', 'theirs', rows);
+    expect(dirty).toEqual(['c']);
+    expect(await acked).toMatchObject({ epoch: 'theirs', total: 1, items: [{ status: 'applied', unread: 1 }] });
+    expect(bench.changes.at(-1)).toMatchObject({ user: 'ann', op: 'read', total: 1 });
+  });
 
   test('[SY10] is waited for, and its epoch is that of both', async () => {
     const { bench, tries } = benchBesideBuild();
