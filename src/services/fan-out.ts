@@ -10,6 +10,7 @@
  */
 import type { Op } from '../../protocol/index.ts';
 import type { ConversationChange } from '../core/ingest/plan.ts';
+import { Deadline } from '../deadline.ts';
 import type {
   Clock,
   ConversationPart,
@@ -56,7 +57,9 @@ export class FanOut {
     this.#members = new MemberLists(KEPT_NAMES_MAX, (conv) => deps.truth.membersOf(conv));
     this.#rounds = new Batcher({
       run: async (lists) => {
-        await this.#round(lists.flat());
+        const changes = lists.flat();
+        // A connection that was cut is back sooner than the relay comes by; revs make it harmless to offer twice.
+        await new Deadline(deps.clock).again(() => this.#round(changes));
         return lists.map(() => undefined);
       },
       weightOf: (changes) => changes.length,

@@ -14,8 +14,9 @@ export async function openBalancer(urls: readonly string[]): Promise<Balancer> {
   const server = createServer((client) => {
     const node = connect(ports[next++ % ports.length] as number, '127.0.0.1');
     const end = (): void => {
-      client.destroy();
-      node.destroy();
+      // What was said last still arrives.
+      client.destroySoon();
+      node.destroySoon();
     };
     for (const socket of [client, node]) {
       sockets.add(socket);
