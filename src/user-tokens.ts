@@ -88,8 +88,8 @@ export function createUserTokens(options: UserTokenOptions): UserTokens {
 }
 
 /**
- * RFC 7515 §5.2 with HS256, at once: jose has it done by the thread pool of Web Crypto, and waking that up costs ten times the sum, which
- * was a third of a hello.
+ * RFC 7515 §5.2 with HS256, at once: jose has it done by the thread pool of Web Crypto, which makes the whole verification three times as
+ * dear (docs/decisions/0060).
  */
 function isSignedWith(key: KeyObject, text: string): boolean {
   const end = text.lastIndexOf('.');

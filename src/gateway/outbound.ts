@@ -226,7 +226,7 @@ export class Outbound {
     this.#host.stream.write(bytes, this.#onWritten);
   }
 
-  /** With nothing to follow it. A callback costs a fifth of the push, and is of use only where the system does not take all at once. */
+  /** With nothing to follow it. A callback costs a tenth of the push, and is of use only where the system does not take all at once. */
   #writeAlone(bytes: Buffer): void {
     const { stream } = this.#host;
     stream.write(bytes);
