@@ -34,8 +34,9 @@ export function createSharedStore(store: ClientStore | undefined, random: Client
     const { commands } = last;
     if (!handler.leads()) tell(commands);
     else if (mayWrite) {
-      const others = [...undone.values()].flat();
-      store?.save({ ...last, commands: [...(left?.commands ?? []), ...others, ...commands] });
+      const others = [...undone.values(), left?.commands ?? []];
+      const all = others.reduce((known, more) => [...missingIn(known, more), ...known], commands);
+      store?.save({ ...last, commands: all });
     }
   }
 
@@ -48,13 +49,18 @@ export function createSharedStore(store: ClientStore | undefined, random: Client
     if (left === null || last === null || (left.user !== null && last.user === null)) return;
     const { user, commands } = left;
     left = null;
-    if (user === null || user === last.user) take(commands);
+    if (user === null || user === last.user) takeMissing(commands);
+  }
+
+  function takeMissing(commands: readonly Command[]): void {
+    const missing = missingIn(last?.commands ?? [], commands);
+    if (missing.length > 0) take(missing);
   }
 
   function takeFrom(other: string): void {
     const commands = undone.get(other) ?? [];
     undone.delete(other);
-    if (commands.length > 0) take(commands);
+    takeMissing(commands);
   }
 
   const shared: ClientStore = {
@@ -125,4 +131,11 @@ export function createSharedStore(store: ClientStore | undefined, random: Client
       write();
     },
   };
+}
+
+/** A tab that follows has loaded what was in the store, and says it again: many tabs would make ever more of it. */
+function missingIn(known: readonly Command[], commands: readonly Command[]): readonly Command[] {
+  if (known.length === 0 || commands.length === 0) return commands;
+  const said = new Set(known.map((command) => JSON.stringify(command)));
+  return commands.filter((command) => !said.has(JSON.stringify(command)));
 }

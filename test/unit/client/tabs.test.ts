@@ -128,6 +128,33 @@ test('[AK4] what a tab that follows has asked for without a network is kept, and
   expect(await keptConvs()).toEqual([]);
 });
 
+test('tabs that come and go without a network do not make more of what is asked for', async () => {
+  const { world, tab, until, right } = scene();
+  const backend = memoryBackend();
+  const stored = () => ({ store: persisted(backend, () => expect.unreachable()) });
+  const first = tab(stored());
+  await until(() => right(first));
+  world.network.down = true;
+  world.network.killAll();
+  await until(() => first.state === 'resuming');
+  first.markUnread('c1');
+  first.hide('c2');
+  const keeps = async (commands: number) =>
+    vi.waitFor(async () => expect(((await backend.load()) as Stored).commands).toHaveLength(commands));
+  await keeps(2);
+  for (let i = 0; i < 3; i++) {
+    const next = tab(stored());
+    await until(() => next.pending().length === (i === 0 ? 2 : 3));
+    if (i === 0) next.markUnread('c3');
+    await next.close();
+    await until(() => first.pending().length === 3);
+  }
+  await keeps(3);
+  world.network.down = false;
+  await until(() => right(first) && first.pending().length === 0);
+  await first.close();
+});
+
 test('without Web Locks each tab is a device of its own and keeps nothing', async () => {
   const { world, tab, until, right } = scene();
   vi.stubGlobal('navigator', {});
