@@ -8,9 +8,9 @@
 //
 // Work in progress (catchup, snapshot) is kept beside what is shown, so the screen stays until its replacement is complete.
 import type { Cursor, Sync } from './client-frames.ts';
-import { formatDigest, parseDigest, rowDigest } from './digest.ts';
+import { formatDigest, parseDigest } from './digest.ts';
 import type { Acked, Delta, Hb, Row, ServerFrame, Snapshot, Synced, Welcome } from './server-frames.ts';
-import { noSums, withoutRow, withRow } from './row-sums.ts';
+import { noSums, sumsOf, withoutRow, withRow } from './row-sums.ts';
 import type { RowSums } from './row-sums.ts';
 
 export type Rows = ReadonlyMap<string, Row>;
@@ -63,7 +63,9 @@ export interface SnapshotInProgress extends Collected {
  * and a map that is copied for each page costs more than all the rest.
  */
 interface Collected {
-  readonly listed: readonly (readonly [row: Row, digest: number])[];
+  readonly listed: readonly (readonly [conv: string, row: Row])[];
+  /** Of `listed`. */
+  readonly own: RowSums;
   /** Of the deltas in between, tombstones too (SY6). */
   readonly since: Rows;
 }
@@ -168,6 +170,7 @@ function begun(earlier: SnapshotInProgress | null, frame: Welcome | Synced): Sna
     page: 0,
     next: null,
     listed: [],
+    own: noSums,
     since: noRows,
     earlier: same ? earlier : null,
   };
@@ -179,9 +182,11 @@ function paged(state: ClientState, frame: Snapshot): Step {
   const { snapshot } = state;
   const before = snapshot && collectedBefore(snapshot, frame);
   if (snapshot === null || before === null) return ask({ ...state, snapshot: null }, 'page');
+  const listed = frame.rows.filter((row) => row.gone !== true);
   const collected: SnapshotInProgress = {
     ...snapshot,
-    listed: [...before.listed, ...frame.rows.map((row) => [row, rowDigest(row)] as const)],
+    listed: [...before.listed, ...listed.map((row) => [row.conv, row] as const)],
+    own: sumsOf(listed, before.own),
     since: before.since,
     page: frame.page,
     next: frame.next ?? null,
@@ -210,15 +215,11 @@ function collectedBefore(snapshot: SnapshotInProgress, frame: Snapshot): Collect
   return { ...earlier, since: withNewer(earlier.since, snapshot.since.values(), -1) };
 }
 
-function putTogether({ listed, since }: Collected): Held {
-  const rows = new Map<string, Row>();
-  let own = noSums;
-  for (const [row, digest] of listed) {
-    if (row.gone === true || rows.has(row.conv)) continue;
-    rows.set(row.conv, row);
-    own = withRow(own, row, digest);
-  }
-  return withRows({ rows, own }, since.values(), -1, rows);
+function putTogether({ listed, own, since }: Collected): Held {
+  const rows = new Map(listed);
+  // No server lists a conversation twice.
+  const sums = rows.size === listed.length ? own : sumsOf(rows.values());
+  return withRows({ rows, own: sums }, since.values(), -1, rows);
 }
 
 // ------------------------------------------------------------------ deltas

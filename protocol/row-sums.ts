@@ -7,20 +7,20 @@ export type RowSums = { total: number; badge: number; mentions: number; digest: 
 
 export const noSums: RowSums = { total: 0, badge: 0, mentions: 0, digest: 0 };
 
-export function sumsOf(rows: Iterable<Row>): RowSums {
-  let sums = noSums;
+/** `before`: of those that came before them. */
+export function sumsOf(rows: Iterable<Row>, before = noSums): RowSums {
+  let sums = before;
   for (const row of rows) sums = withRow(sums, row);
   return sums;
 }
 
-/** `digest`: of the row, where it has been worked out before. */
-export function withRow(sums: RowSums, row: Row, digest = rowDigest(row)): RowSums {
+export function withRow(sums: RowSums, row: Row): RowSums {
   if (!isListed(row)) return sums;
   return {
     total: sums.total + row.unread,
     badge: sums.badge + badgeOf(row),
     mentions: sums.mentions + row.mentions,
-    digest: addDigest(sums.digest, digest),
+    digest: addDigest(sums.digest, rowDigest(row)),
   };
 }
 
