@@ -1,5 +1,6 @@
 import type { PlantedFault } from './planted-fault.ts';
 
+const BUILDS = ['test/integration/services/build-interleavings.test.ts'];
 const INTERLEAVINGS = ['test/integration/services/interleavings.test.ts'];
 const GATEWAY = ['test/integration/gateway-interleavings.test.ts'];
 const STREAM = ['test/integration/stream-delivery.test.ts'];
@@ -12,9 +13,27 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     name: 'guard: what changed during a build is not derived again',
     rule: 'SY10',
     file: 'src/services/sync.ts',
-    find: "if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);",
+    find: 'for (const row of call.rows) rows.set(row.conv, row);',
     replace: '',
+    tests: BUILDS,
+  },
+  {
+    name: 'guard: what is built is stored before what changed meanwhile is derived',
+    rule: 'SY10',
+    file: 'src/services/sync.ts',
+    find: 'await state.completeBuild(user, token, epoch, [...rows.values()]);',
+    replace: 'await state.completeBuild(user, token, epoch, [...rows.values()], true);',
     tests: INTERLEAVINGS,
+    title: 'a node dies while it derives',
+  },
+  {
+    name: 'guard: who changes all the time is kept waiting for a moment of quiet',
+    rule: 'SY10',
+    file: 'src/services/sync.ts',
+    find: 'const isLast = round === BUILD_ROUNDS_MAX;',
+    replace: 'const isLast = false;',
+    tests: BUILDS,
+    title: 'without a pause',
   },
   {
     name: 'guard: a build reads truth before its marker stands',
@@ -37,7 +56,7 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     try {
       await turn(clock);
 `,
-    tests: INTERLEAVINGS,
+    tests: BUILDS,
     title: 'it is counted once',
   },
   {
@@ -46,7 +65,7 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     file: 'src/services/sync.ts',
     find: 'const BUILD_TAKEOVER_MS = 10_000;',
     replace: 'const BUILD_TAKEOVER_MS = 0;',
-    tests: INTERLEAVINGS,
+    tests: BUILDS,
   },
   {
     name: 'guard: a build of a node that died is waited for without end',
@@ -54,7 +73,7 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     file: 'src/services/sync.ts',
     find: 'const BUILD_TAKEOVER_MS = 10_000;',
     replace: 'const BUILD_TAKEOVER_MS = 1e15;',
-    tests: INTERLEAVINGS,
+    tests: BUILDS,
     title: 'is taken over after 10 s',
   },
   {
@@ -63,7 +82,7 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     file: 'src/services/commands.ts',
     find: "if (answer?.kind !== 'building') return head;",
     replace: 'return head;',
-    tests: INTERLEAVINGS,
+    tests: BUILDS,
   },
   {
     name: 'guard: an ack that is in truth and not in the state is owed by nobody',

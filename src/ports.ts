@@ -167,14 +167,16 @@ export interface StateStore {
   /** Writes the marker of a build. False: another build is under way and not yet `takeOverAfterMs` old. */
   beginBuild(user: string, token: string, takeOverAfterMs: number): Promise<boolean>;
   /**
-   * Stores the rows under a new epoch if the marker is still this token's (else `stored: false`). `dirty`: conversations that changed
-   * meanwhile; their rows must be derived and applied before anything is answered.
+   * Stores the rows under a new epoch if the marker is still this token's and nothing changed meanwhile. `dirty`: the conversations that
+   * did, handed over and forgotten; the marker stays, and their rows must be derived before it is tried again. `evenIfDirty` stores all
+   * the same: then their rows must be derived and applied before anything is answered. Neither stored nor dirty: the build is lost.
    */
   completeBuild(
     user: string,
     token: string,
     epoch: string,
     rows: readonly DerivedRow[],
+    evenIfDirty?: boolean,
   ): Promise<{ stored: boolean; dirty: readonly string[] }>;
   abandonBuild(user: string, token: string): Promise<void>;
   /** Makes the revs of large conversations known (only ever raised). */

@@ -41,6 +41,8 @@ const ONCE_EPOCH_LENGTH = 12;
 const BUILD_TAKEOVER_MS = 10_000;
 const BUILD_POLL_MS = 25;
 const BACK_POLL_MS = 100;
+/** Who changes all the time is not kept waiting for a moment of quiet. */
+const BUILD_ROUNDS_MAX = 5;
 const BUILDS_WAITING_MAX = 20_000;
 /** A key can be evicted between its build and the read of it; more often in a row is no accident. */
 const READS_MAX = 10;
@@ -166,7 +168,7 @@ export class Sync {
 
   /**
    * SY10: marker first, then one consistent read of truth, then the rows under a new epoch; what was changed meanwhile is on the
-   * marker's dirty list and is derived again before anybody is answered.
+   * marker's dirty list and is derived again before anything is stored: a node that dies in between leaves only its marker.
    */
   async #buildFromTruth(user: string): Promise<void> {
     const { state, truth, epochs, random, clock, refresh, wakeup, metrics, groupThreshold } = this.#deps;
@@ -180,9 +182,17 @@ export class Sync {
       // Between two builds everybody else is served: a batch may ask for hundreds of users.
       await turn(clock);
       const facts = await truth.rowsOfUser(user);
-      const rows = facts.map((one) => deriveRow(one, groupThreshold));
-      const { stored, dirty } = await state.completeBuild(user, token, await epochs.draw(user), rows);
-      if (!stored) return;
+      const rows = new Map(facts.map((one) => [one.membership.conv, deriveRow(one, groupThreshold)]));
+      const epoch = await epochs.draw(user);
+      let { stored, dirty } = await state.completeBuild(user, token, epoch, [...rows.values()]);
+      for (let round = 1; !stored; round++) {
+        if (dirty.length === 0) return;
+        for (const call of await refresh.derive([{ user, convs: dirty, op: 'merged' }])) {
+          for (const row of call.rows) rows.set(row.conv, row);
+        }
+        const isLast = round === BUILD_ROUNDS_MAX;
+        ({ stored, dirty } = await state.completeBuild(user, token, epoch, [...rows.values()], isLast));
+      }
       // They count as answered already, so nobody else derives them.
       await this.#whenBack(async () => {
         if (dirty.length > 0) await refresh.refresh([{ user, convs: dirty, op: 'merged' }]);

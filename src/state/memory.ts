@@ -43,13 +43,8 @@ interface Building {
  * keep a user nor cost the upkeep of the order of use.
  */
 export function createMemoryState(options: MemoryStateOptions): StateStore {
-  const {
-    clock,
-    usersMax = USERS_MAX,
-    isConnected = () => false,
-    idleTtlMs = IDLE_TTL_MS,
-    largeMax = LARGE_MAX,
-  } = options;
+  const { clock, usersMax = USERS_MAX, isConnected = () => false } = options;
+  const { idleTtlMs = IDLE_TTL_MS, largeMax = LARGE_MAX } = options;
   /** Least recently used first. */
   const users = new Map<string, Live | Building>();
   const largeRevs = createLargeRevs(largeMax);
@@ -126,12 +121,17 @@ export function createMemoryState(options: MemoryStateOptions): StateStore {
       return true;
     },
 
-    async completeBuild(user, token, epoch, rows) {
+    async completeBuild(user, token, epoch, rows, evenIfDirty = false) {
       const nowMs = clock.steadyMs();
       const entry = entryOf(user, nowMs);
       if (entry?.kind !== 'building' || entry.token !== token) return { stored: false, dirty: [] };
+      const dirty = [...entry.dirty];
+      if (dirty.length > 0 && !evenIfDirty) {
+        entry.dirty.clear();
+        return { stored: false, dirty };
+      }
       putLast(user, { kind: 'live', state: buildUserState(user, epoch, rows), usedAtMs: nowMs });
-      return { stored: true, dirty: [...entry.dirty] };
+      return { stored: true, dirty };
     },
 
     async abandonBuild(user, token) {

@@ -17,11 +17,30 @@ export function buildsContract(under: StateUnderTest): void {
         kind: 'building',
       });
       expect(await under.state.read(user)).toBeNull();
-      const { stored, dirty } = await under.state.completeBuild(user, 'token', 'epoch-1', [
-        plainRow({ conv: 'a', unread: 1 }),
-      ]);
-      expect({ stored, dirty: dirty.toSorted() }).toEqual({ stored: true, dirty: ['a', 'b', 'c'] });
+      const complete = async () =>
+        under.state.completeBuild(user, 'token', 'epoch-1', [plainRow({ conv: 'a', unread: 1 })]);
+      const { stored, dirty } = await complete();
+      expect({ stored, dirty: dirty.toSorted() }).toEqual({ stored: false, dirty: ['a', 'b', 'c'] });
+      expect(await under.other.read(user)).toBeNull();
+      // What changes while those are derived is handed over by the next try.
+      expect(await offer(under.other, user, { parts: [part({ conv: 'b', fromRev: 2, toRev: 3 })] })).toEqual({
+        kind: 'building',
+      });
+      expect(await complete()).toEqual({ stored: false, dirty: ['b'] });
+      expect(await complete()).toEqual({ stored: true, dirty: [] });
       expect(await viewOf(under.other, user)).toMatchObject({ epoch: 'epoch-1', syncVersion: 1, total: 1 });
+    });
+
+    test('[SY10] who will not try again stores what it has, and is told what changed meanwhile', async () => {
+      const user = under.freshUser();
+      await under.state.beginBuild(user, 'token', NEVER_MS);
+      await offer(under.other, user, { parts: [part()] });
+      const rows = [plainRow({ conv: 'c', unread: 1 })];
+      expect(await under.state.completeBuild(user, 'token', 'epoch-1', rows, true)).toEqual({
+        stored: true,
+        dirty: ['c'],
+      });
+      expect(await viewOf(under.other, user)).toMatchObject({ epoch: 'epoch-1', total: 1 });
     });
 
     test('[SY10] one build at a time: a second is refused until the first is old enough to be taken over', async () => {
@@ -46,8 +65,12 @@ export function buildsContract(under: StateUnderTest): void {
       await under.state.beginBuild(user, 'second', 0);
       await under.state.abandonBuild(user, 'first');
       expect(await offer(under.state, user, { parts: [part()] })).toEqual({ kind: 'building' });
-      expect(await under.state.completeBuild(user, 'second', 'epoch-2', [])).toEqual({ stored: true, dirty: ['c'] });
       expect(await under.state.completeBuild(user, 'first', 'epoch-1', [])).toEqual({ stored: false, dirty: [] });
+      expect(await under.state.completeBuild(user, 'second', 'epoch-2', [], true)).toEqual({
+        stored: true,
+        dirty: ['c'],
+      });
+      expect(await under.state.completeBuild(user, 'first', 'epoch-1', [], true)).toEqual({ stored: false, dirty: [] });
       await under.state.abandonBuild(user, 'second');
       expect(await viewOf(under.state, user)).toMatchObject({ epoch: 'epoch-2' });
     });
@@ -116,9 +139,12 @@ export function buildsContract(under: StateUnderTest): void {
       const rows = readBeforeMessage ? before : truth.rowsOf(user);
       const tell = async () => offer(under.other, user, { parts: [told!] });
       const early = offered === 'meanwhile' ? await tell() : null;
-      const { dirty } = await under.state.completeBuild(user, 'token', 'epoch-1', rows);
+      const { stored, dirty } = await under.state.completeBuild(user, 'token', 'epoch-1', rows);
+      if (!stored) {
+        const derived = dirty.map((conv) => truth.row(conv, user));
+        expect(await under.state.completeBuild(user, 'token', 'epoch-1', derived)).toMatchObject({ stored: true });
+      }
       const late = offered === 'afterwards' ? await tell() : null;
-      await applied(under.state, user, { rows: dirty.map((conv) => truth.row(conv, user)) });
       const { total } = await viewOf(under.state, user);
       return { answer: (early ?? late)?.kind, dirty, total };
     }
@@ -154,7 +180,10 @@ export function buildsContract(under: StateUnderTest): void {
       await offer(under.state, user, { parts: [part({ conv: 'early' })] });
       await under.state.beginBuild(user, 'second', 0);
       await offer(under.state, user, { parts: [part({ conv: 'late' })] });
-      expect(await under.state.completeBuild(user, 'second', 'epoch-2', [])).toEqual({ stored: true, dirty: ['late'] });
+      expect(await under.state.completeBuild(user, 'second', 'epoch-2', [])).toEqual({
+        stored: false,
+        dirty: ['late'],
+      });
     });
   });
 }

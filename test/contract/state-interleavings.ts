@@ -163,8 +163,18 @@ class Nodes {
     if (!build?.rows) return;
     this.#builds = this.#builds.filter((other) => other !== build);
     const { user, token, rows } = build;
-    const { stored, dirty } = await this.#under.other.completeBuild(user, token, `epoch-${this.#drawn++}`, rows);
-    if (stored && dirty.length > 0) this.#calls.push(this.#rowsNow(user, dirty));
+    const isLast = this.#drawn % 2 === 0;
+    const { stored, dirty } = await this.#under.other.completeBuild(
+      user,
+      token,
+      `epoch-${this.#drawn++}`,
+      rows,
+      isLast,
+    );
+    if (dirty.length === 0) return;
+    const now = this.#rowsNow(user, dirty);
+    if (stored) this.#calls.push(now);
+    else this.#builds.push({ user, token, rows: [...rows.filter(({ conv: c }) => !dirty.includes(c)), ...now.rows] });
   }
 
   async #abandon(build: Build | undefined): Promise<void> {

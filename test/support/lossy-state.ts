@@ -31,8 +31,8 @@ export class LossyState implements StateStore {
   };
   beginBuild: StateStore['beginBuild'] = (user, token, takeOverAfterMs) =>
     this.#inner.beginBuild(user, token, takeOverAfterMs);
-  completeBuild: StateStore['completeBuild'] = (user, token, epoch, rows) =>
-    this.#inner.completeBuild(user, token, epoch, rows);
+  completeBuild: StateStore['completeBuild'] = (user, token, epoch, rows, evenIfDirty) =>
+    this.#inner.completeBuild(user, token, epoch, rows, evenIfDirty);
   abandonBuild: StateStore['abandonBuild'] = (user, token) => this.#inner.abandonBuild(user, token);
   raiseLarge: StateStore['raiseLarge'] = (revs) => this.#inner.raiseLarge(revs);
   drop: StateStore['drop'] = (user) => this.#inner.drop(user);

@@ -105,6 +105,7 @@ export class RedisState implements StateStore {
     token: string,
     epoch: string,
     rows: Parameters<StateStore['completeBuild']>[3],
+    evenIfDirty = false,
   ): Promise<{ stored: boolean; dirty: readonly string[] }> {
     const state = buildUserState(user, epoch, rows);
     // Until every node that holds sockets of the user has read the new state, and so said that it does, all are told.
@@ -113,9 +114,11 @@ export class RedisState implements StateStore {
     const large = largeOf(state);
     if (large.length > 0) fields.push(LARGE_FIELD, Buffer.concat(large.map(packName)));
     for (const row of state.rows.values()) fields.push(row.conv, packRow(row));
-    const reply = await this.#runFor(user, scripts.completeBuild, [token, String(this.#ttlSeconds), ...fields]);
+    const args = [token, String(this.#ttlSeconds), evenIfDirty ? '1' : '0', ...fields];
+    const reply = await this.#runFor(user, scripts.completeBuild, args);
     if (!Array.isArray(reply)) return { stored: false, dirty: [] };
-    return { stored: true, dirty: reply.map(String) };
+    const [stored, ...dirty] = reply;
+    return { stored: stored === 1, dirty: dirty.map(String) };
   }
 
   async abandonBuild(user: string, token: string): Promise<void> {

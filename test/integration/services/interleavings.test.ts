@@ -11,7 +11,6 @@ import { factsOf } from '../../support/truth-model.ts';
 
 /** DESIGN §2 and §3, each of its interleavings forced: one side stands still where the test says so, and the other one passes. */
 const GROUP_THRESHOLD = 500;
-const TAKE_OVER_MS = 10_000;
 /** What waits for something that does not come is not waited for. */
 const HANGS_MS = 15_000;
 const WITHIN = { timeout: HANGS_MS, interval: 5 };
@@ -21,127 +20,6 @@ const founding = { type: 'conversation.created', conv: 'c', members: ['ann', 'bo
 function message(conv: string, message_id: string) {
   return { type: 'message.created', conv, message_id, sender: 'bob' };
 }
-
-/** A build has read truth, and stands still before it ends. */
-function benchWithStoppedBuild() {
-  const stop = createStop();
-  const met = Promise.withResolvers<void>();
-  let stops = false;
-  const bench = openServiceBench({
-    truth: (inner) =>
-      overriding<Truth>(inner, {
-        async rowsOfUser(user) {
-          const rows = await inner.rowsOfUser(user);
-          if (stops) await stop.here();
-          return rows;
-        },
-      }),
-    state: (inner) =>
-      overriding<StateStore>(inner, {
-        async apply(calls) {
-          const answers = await inner.apply(calls);
-          if (answers.some(({ kind }) => kind === 'building')) met.resolve();
-          return answers;
-        },
-      }),
-  });
-  return {
-    bench,
-    begin: async () => {
-      stops = true;
-      const built = bench.services.sync.view('ann');
-      await stop.reached;
-      stops = false;
-      return { built, end: stop.letGo };
-    },
-    /** Resolves when something was offered to the state that is being built. */
-    met: met.promise,
-  };
-}
-
-describe('a build that has read truth', () => {
-  test('[SY10] and a message that is fanned out before it ends: it is counted once', async () => {
-    const { bench, begin } = benchWithStoppedBuild();
-    await bench.accept(founding);
-    const { built, end } = await begin();
-    await bench.say('c', 'bob', ['m1']);
-    end();
-    expect((await built).total).toBe(1);
-    await bench.say('c', 'bob', ['m2']);
-    expect(await bench.unread('ann', 'c')).toBe(2);
-  });
-
-  test('[SY10][AK4] and an ack that reaches the state before it ends: both answer what was read', async () => {
-    const { bench, begin, met } = benchWithStoppedBuild();
-    await bench.accept(founding);
-    await bench.say('c', 'bob', ['m1', 'm2', 'm3']);
-    const { built, end } = await begin();
-    const acked = bench.services.commands.ack('ann', [{ conv: 'c', seq: 2 }]);
-    await met;
-    end();
-    expect((await built).total).toBe(1);
-    expect(await acked).toMatchObject({ total: 1, items: [{ status: 'applied', unread: 1 }] });
-  });
-});
-
-describe('a build of another node', () => {
-  function benchBesideBuild() {
-    const met = Promise.withResolvers<void>();
-    let tries = 0;
-    const bench = openServiceBench({
-      state: (inner) =>
-        overriding<StateStore>(inner, {
-          beginBuild: async (user, token, takeOverAfterMs) => {
-            tries++;
-            return inner.beginBuild(user, token, takeOverAfterMs);
-          },
-          apply: async (calls) => {
-            const answers = await inner.apply(calls);
-            if (answers.some(({ kind }) => kind === 'building')) met.resolve();
-            return answers;
-          },
-        }),
-    });
-    return { bench, tries: () => tries, met: met.promise };
-  }
-
-  test('[AK4][AK5] that has read truth before an ack: the ack is answered with its effect, whatever that node still has to derive', async () => {
-    const { bench, met } = benchBesideBuild();
-    await bench.accept(founding);
-    await bench.say('c', 'bob', ['m1', 'm2', 'm3']);
-    await bench.state.beginBuild('ann', 'token of another node', TAKE_OVER_MS);
-    const rows = (await bench.truth.rowsOfUser('ann')).map((facts) => deriveRow(facts, GROUP_THRESHOLD));
-    const acked = bench.services.commands.ack('ann', [{ conv: 'c', seq: 2 }]);
-    await met;
-    // The other node dies here, or takes its time: nobody derives the rows that are handed back to it.
-    const { dirty } = await bench.state.completeBuild('ann', 'token of another node', 'theirs', rows);
-    expect(dirty).toEqual(['c']);
-    expect(await acked).toMatchObject({ epoch: 'theirs', total: 1, items: [{ status: 'applied', unread: 1 }] });
-    expect(bench.changes.at(-1)).toMatchObject({ user: 'ann', op: 'read', total: 1 });
-  });
-
-  test('[SY10] is waited for, and its epoch is that of both', async () => {
-    const { bench, tries } = benchBesideBuild();
-    await bench.accept(founding);
-    await bench.state.beginBuild('ann', 'token of another node', TAKE_OVER_MS);
-    const view = bench.services.sync.view('ann');
-    await expect.poll(tries, WITHIN).toBeGreaterThan(2);
-    const rows = (await bench.truth.rowsOfUser('ann')).map((facts) => deriveRow(facts, GROUP_THRESHOLD));
-    const { stored } = await bench.state.completeBuild('ann', 'token of another node', 'theirs', rows);
-    expect([stored, (await view).epoch]).toEqual([true, 'theirs']);
-  });
-
-  test('[SY10] that died is taken over after 10 s', { timeout: HANGS_MS }, async () => {
-    const { bench, tries } = benchBesideBuild();
-    await bench.accept(founding);
-    await bench.say('c', 'bob', ['m1']);
-    await bench.state.beginBuild('ann', 'token of a node that died', TAKE_OVER_MS);
-    const view = bench.services.sync.view('ann');
-    await expect.poll(tries, WITHIN).toBeGreaterThan(2);
-    bench.aheadMs += TAKE_OVER_MS;
-    expect((await view).total).toBe(1);
-  });
-});
 
 /** Two nodes over one truth and one state, which outlives both. */
 function openTwoNodes() {
