@@ -16,6 +16,7 @@ export function sha1Hex(text: string): string {
 // One run at a time: the call is synchronous, so the buffers and the state can be shared.
 const schedule = new Int32Array(80);
 let message = new Uint8Array(512);
+let words = new DataView(message.buffer);
 let state0 = 0;
 let state1 = 0;
 let state2 = 0;
@@ -34,7 +35,10 @@ function run(text: string): void {
 
 /** Writes text, padding and bit length into `message`; returns the padded length, a multiple of 64. */
 function load(text: string): number {
-  if (message.length < text.length * 3 + 72) message = new Uint8Array(text.length * 3 + 72);
+  if (message.length < text.length * 3 + 72) {
+    message = new Uint8Array(text.length * 3 + 72);
+    words = new DataView(message.buffer);
+  }
   let at = 0;
   for (let i = 0; i < text.length; i++) {
     let point = text.charCodeAt(i);
@@ -62,20 +66,13 @@ function load(text: string): number {
   message.fill(0, at, padded);
   message[at] = 0x80;
   // Texts stay far below 2^29 bytes, so the upper half of the 64-bit length is 0.
-  const bits = at * 8;
-  message[padded - 4] = bits >>> 24;
-  message[padded - 3] = bits >>> 16;
-  message[padded - 2] = bits >>> 8;
-  message[padded - 1] = bits;
+  words.setUint32(padded - 4, at * 8);
   return padded;
 }
 
 function block(start: number): void {
   const w = schedule;
-  const m = message;
-  for (let i = 0, at = start; i < 16; i++, at += 4) {
-    w[i] = (byte(m, at) << 24) | (byte(m, at + 1) << 16) | (byte(m, at + 2) << 8) | byte(m, at + 3);
-  }
+  for (let i = 0; i < 16; i++) w[i] = words.getInt32(start + i * 4);
   for (let i = 16; i < 80; i++) {
     const x = word(w, i - 3) ^ word(w, i - 8) ^ word(w, i - 14) ^ word(w, i - 16);
     w[i] = (x << 1) | (x >>> 31);
@@ -125,10 +122,6 @@ function block(start: number): void {
   state4 = (state4 + e) >>> 0;
 }
 
-function byte(bytes: Uint8Array, at: number): number {
-  return bytes[at] as number;
-}
-
-function word(words: Int32Array, at: number): number {
-  return words[at] as number;
+function word(from: Int32Array, at: number): number {
+  return from[at] as number;
 }
