@@ -71,7 +71,9 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   const base = { clock: systemClock, random: systemRandom, log: createLog(config.logLevel), ...overrides };
   const { clock, random, log, metrics = createMetrics() } = base;
   const { apiKeys, tokens } = createKeys(config, base);
-  const stores = await openStores(config, { ...base, metrics, onError });
+  const onWait = (err: unknown, patienceMs: number): void =>
+    log.warn({ err, patienceMs }, 'waiting for truth to answer');
+  const stores = await openStores(config, { ...base, metrics, onError, onWait });
   const services = createServices({
     ...base,
     ...stores,

@@ -26,6 +26,8 @@ export interface StoresDeps {
   readonly metrics: Metrics;
   /** Told of what no caller waits for. */
   readonly onError: (error: unknown) => void;
+  /** Told once, if truth does not answer at the start: why, and how long it is waited for. */
+  readonly onWait?: (error: unknown, patienceMs: number) => void;
   /** Instead of what the settings name. */
   readonly truth?: Truth | undefined;
   readonly state?: StateStore | undefined;
@@ -43,8 +45,8 @@ export async function openStores(config: Config, deps: StoresDeps): Promise<Stor
 
 /** Truth in a database, and the one node that uses it. */
 async function openSole(config: Config, mysqlUrl: string, deps: StoresDeps): Promise<Stores> {
-  const { clock, random, metrics } = deps;
-  const truth = await openMysqlTruth({ url: mysqlUrl, clock, random, metrics });
+  const { clock, random, metrics, onWait } = deps;
+  const truth = await openMysqlTruth({ url: mysqlUrl, clock, random, metrics, onWait });
   try {
     const sole = await claimSoleNode(mysqlUrl);
     const stores = closing({ ...inMemory(config, deps), truth: deps.truth ?? truth, leases: truth.leases });
@@ -72,8 +74,8 @@ function inMemory(config: Config, deps: StoresDeps): Pick<Stores, 'state' | 'epo
 
 /** Stores that any number of nodes share; the fences and epochs of the state are kept in truth. */
 async function openShared(config: Config, mysqlUrl: string, redisUrl: string, deps: StoresDeps): Promise<Stores> {
-  const { clock, random, metrics, onError } = deps;
-  const truth = await openMysqlTruth({ url: mysqlUrl, clock, random, metrics });
+  const { clock, random, metrics, onError, onWait } = deps;
+  const truth = await openMysqlTruth({ url: mysqlUrl, clock, random, metrics, onWait });
   try {
     const { state, wakeup } = await openRedis({
       url: redisUrl,

@@ -46,6 +46,25 @@ afterAll(async () => {
   await server.stop();
 });
 
+test('a server that comes up after its node is waited for, and the node says so once, with the reason', async () => {
+  const nobodyListens = 1;
+  const late = await openTcpProxy(nobodyListens);
+  onTestFinished(() => late.close());
+  const target = new URL(url);
+  const { port } = target;
+  target.port = String(late.port);
+  const told: unknown[] = [];
+  const opened = await openTruthAt(target.href, {
+    onWait: (error, patienceMs) => {
+      told.push(error);
+      expect(patienceMs).toBeGreaterThan(0);
+      late.targetPort = Number(port);
+    },
+  });
+  onTestFinished(() => opened.close());
+  expect(told).toEqual([expect.any(Unavailable)]);
+});
+
 describe('connections', () => {
   test('those that are cut while nobody uses them are replaced before anybody hears of it', async () => {
     const conv = freshName('conv');

@@ -16,6 +16,8 @@ export interface MysqlTruthOptions {
   readonly metrics: Metrics;
   /** Connections that write, and as many again and a half that read. */
   readonly writersMax?: number;
+  /** Told once, if the server does not answer at the start: why, and how long it is waited for. */
+  readonly onWait?: ((error: unknown, patienceMs: number) => void) | undefined;
   /** Told of each statement and how many rows it answered or changed; for benchmarks and tests. */
   readonly onStatement?: OnStatement;
 }
@@ -49,8 +51,8 @@ const OLDEST = { MySQL: [8, 0, 29], MariaDB: [10, 11, 0] } as const;
 
 /** Migrates the database first. Throws DatabaseError where an operator has to look, Unavailable when no server answers. */
 export async function openMysqlTruth(options: MysqlTruthOptions): Promise<MysqlTruth> {
-  const { url, clock, random, metrics, writersMax = WRITERS_MAX, onStatement } = options;
-  const idStep = await prepare(url, clock);
+  const { url, clock, random, metrics, writersMax = WRITERS_MAX, onWait, onStatement } = options;
+  const idStep = await prepare(url, clock, onWait);
   const pool = { url, onStatement };
   return new MysqlTruth({
     writers: new Pool({ ...pool, greeting: WRITER_GREETING, connectionsMax: writersMax }),
@@ -62,16 +64,17 @@ export async function openMysqlTruth(options: MysqlTruthOptions): Promise<MysqlT
 }
 
 /** Waits for the server, looks whether it will do, and brings its schema up to date; answers how far apart it gives out ids. */
-async function prepare(url: string, clock: Clock): Promise<number> {
+async function prepare(url: string, clock: Clock, onWait: MysqlTruthOptions['onWait']): Promise<number> {
   const pool = new Pool({ url, greeting: GREETING, connectionsMax: 1 });
   const untilMs = clock.nowMs() + START_MS;
   try {
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
       try {
         return await prepareOnce(pool);
       } catch (error) {
         if (failureOf(error) === 'refused') throw explained(error);
         if (clock.nowMs() >= untilMs) throw translated(error);
+        if (isFirst) onWait?.(translated(error), START_MS);
         await new Promise<void>((resolve) => clock.after(START_RETRY_MS, resolve));
       }
     }
