@@ -1,4 +1,11 @@
-import { type DestinationStream, type LevelWithSilent, type Logger, pino, stdTimeFunctions } from 'pino';
+import {
+  type DestinationStream,
+  type LevelWithSilent,
+  type Logger,
+  pino,
+  stdSerializers,
+  stdTimeFunctions,
+} from 'pino';
 import { Unavailable, UserFault } from './errors.ts';
 
 /**
@@ -20,12 +27,21 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: shownError },
     redact: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
     hooks: {
       streamWrite: (line: string) => line.replaceAll(SIGNED_TOKEN, '[token]').replaceAll(BEARER, 'Bearer [key]'),
     },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** pino adds the messages of all causes to the message; here a reason that it says already is not said twice. */
+function shownError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { message, cause } = error;
+  const isSaid = !(cause instanceof Error) || message.includes(cause.message);
+  return { ...stdSerializers.err(error), message: isSaid ? message : `${message}: ${cause.message}` };
 }
 
 /** The level is a property of the error: a caller's fault is no news, an outage is, and a bug has to wake somebody. */

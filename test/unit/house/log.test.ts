@@ -46,6 +46,13 @@ describe('a line of the log', () => {
 });
 
 describe('errors', () => {
+  test.each(['truth is away', 'truth is away: connect ECONNREFUSED'])('say the reason once: %s', (message) => {
+    const cause = new Error('connect ECONNREFUSED');
+    const [line] = logged((log) => log.error({ err: new Error(message, { cause }) }));
+    expect(line).toMatchObject({ err: { type: 'Error', message: 'truth is away: connect ECONNREFUSED' } });
+    expect(JSON.stringify(line)).toContain('caused by: Error: connect ECONNREFUSED');
+  });
+
   test.each([
     [new UserFault('invalid_field', 'seq must be an integer', 'seq'), 'debug', 'invalid_field'],
     [new Unavailable('truth is away', 1500), 'warn', 'unavailable'],
