@@ -234,7 +234,7 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 /** Besides a public address, short keys are only worth a warning (see `weakKeys`). */
 const KEY_BYTES_MIN = 32;
-/** More letters than these apart, a name is another name and not a misspelt one. */
+/** More letters than these apart, or than half of it behind TIDEMARK_, a name is another name and not a misspelt one. */
 const LIKENESS_LETTERS_MAX = 4;
 /** Without braces, which would decide where the streams of a Cluster lie; short, since it is part of an event_id. */
 const STREAM_PREFIX = /^[\w.:-]{1,64}$/;
@@ -331,7 +331,8 @@ function unknownVariables(environment: Environment): string[] {
   const unknown = Object.keys(environment).filter((name) => name.startsWith('TIDEMARK_') && !known.includes(name));
   return unknown.map((name) => {
     const [nearest] = known.toSorted((a, b) => editDistance(name, a) - editDistance(name, b));
-    const isNear = nearest !== undefined && editDistance(name, nearest) <= LIKENESS_LETTERS_MAX;
+    const lettersMax = Math.min(LIKENESS_LETTERS_MAX, (name.length - 'TIDEMARK_'.length) / 2);
+    const isNear = nearest !== undefined && editDistance(name, nearest) <= lettersMax;
     return `${name} is no setting${isNear ? `; did you mean ${nearest}?` : ''}`;
   });
 }

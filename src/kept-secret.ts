@@ -45,9 +45,8 @@ export function readSecret(dataDir: string, name: SecretName): string {
 
 /** Written beside its place first: a file that is there is complete. False when another process was faster. */
 function create(dataDir: string, file: string, random: Random): boolean {
-  mkdirSync(dataDir, { recursive: true, mode: OWNER_ONLY_DIR });
   const draft = `${file}.${random.token(DRAFT_LENGTH)}`;
-  const handle = openSync(draft, 'wx', OWNER_ONLY_FILE);
+  const handle = openDraft(dataDir, draft);
   try {
     writeSync(handle, `${random.token(SECRET_LENGTH)}\n`);
     fsyncSync(handle);
@@ -59,5 +58,15 @@ function create(dataDir: string, file: string, random: Random): boolean {
   } finally {
     closeSync(handle);
     unlinkSync(draft);
+  }
+}
+
+function openDraft(dataDir: string, draft: string): number {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: OWNER_ONLY_DIR });
+    return openSync(draft, 'wx', OWNER_ONLY_FILE);
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new Error(`cannot write to ${dataDir}, the folder that TIDEMARK_DATA_DIR names: ${reason}`, { cause: error });
   }
 }

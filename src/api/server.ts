@@ -77,7 +77,7 @@ export function createApi(deps: ApiDeps): RequestListener {
     if (!isDecodable(path)) throw new UserFault('invalid_field', 'the path has a faulty percent escape', 'path');
     const given = bearerOf(c.env.incoming.headers.authorization);
     if (access === 'key' && (given === null || !apiKeys.accepts(given))) {
-      throw new UserFault('unauthorized', 'an API key is needed');
+      throw new UserFault('unauthorized', given === null ? 'an API key is needed' : 'the API key is not valid');
     }
     if (access === 'token') {
       if (given === null) throw new UserFault('unauthorized', 'a user token is needed');

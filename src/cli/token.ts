@@ -15,7 +15,15 @@ export async function mintToken(config: Config, user: string, ttl: string, devic
     if (checked?.ok === false) throw new Error(`${what} ${checked.message}`);
   }
   const tokens = tokensOf(config);
-  return tokens.sign({ user, device, expiresAtMs: systemClock.nowMs() + parseDurationMs(ttl) });
+  return tokens.sign({ user, device, expiresAtMs: systemClock.nowMs() + ttlMsOf(ttl) });
+}
+
+function ttlMsOf(ttl: string): number {
+  try {
+    return parseDurationMs(ttl);
+  } catch (error) {
+    throw new Error(`--ttl must be ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Throws when the token is not valid. */

@@ -39,7 +39,8 @@ describe('who calls', () => {
     for (const authorization of headers) {
       const answer = await running.call(method, path, undefined, { authorization });
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-      expect(answer.body).toEqual({ error: { code: 'unauthorized', message: 'an API key is needed' } });
+      const message = authorization.startsWith('Bearer') ? 'the API key is not valid' : 'an API key is needed';
+      expect(answer.body).toEqual({ error: { code: 'unauthorized', message } });
     }
   });
 

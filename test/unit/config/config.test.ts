@@ -100,6 +100,7 @@ describe('faults', () => {
     ['TIDEMARK_PRT', '1', 'TIDEMARK_PRT is no setting; did you mean TIDEMARK_PORT?'],
     ['TIDEMARK_GROUP_TRESHOLD', '1', 'TIDEMARK_GROUP_TRESHOLD is no setting; did you mean TIDEMARK_GROUP_THRESHOLD?'],
     ['TIDEMARK_SOMETHING_ELSE', '1', 'TIDEMARK_SOMETHING_ELSE is no setting'],
+    ['TIDEMARK_FOO', '1', 'TIDEMARK_FOO is no setting'],
   ])('%s=%s', (env, given, fault) => {
     expect(faultsOf({ [env]: given })).toEqual([fault]);
   });
