@@ -249,7 +249,7 @@ function socketUrl(given: string): string {
   const url = new URL(given, globalThis.location?.href);
   url.protocol = url.protocol.replace(/^http/, 'ws');
   if (!/^wss?:$/.test(url.protocol)) {
-    throw new TidemarkError('invalid_argument', 'url must be http', { field: 'url' });
+    throw new TidemarkError('invalid_argument', 'url must be http or ws', { field: 'url' });
   }
   if (url.pathname === '/') url.pathname = '/v1/ws';
   return url.href;

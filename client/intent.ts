@@ -70,5 +70,5 @@ function demand(fits: boolean, field: string, what: string): void {
 }
 
 function notHeld(): TidemarkError {
-  return new TidemarkError('not_synced', 'give upTo', { field: 'conv' });
+  return new TidemarkError('not_synced', 'no row yet: give upTo', { field: 'conv' });
 }
