@@ -6,6 +6,7 @@ from pathlib import Path
 
 from . import json_codec, msgpack_codec
 from .client import Client, Shown
+from .connection import Ending
 from .frames import Frame
 from .row_set import Row
 from .store import FileStore, MemoryStore
@@ -54,6 +55,9 @@ async def main() -> int:
         if frame["t"] in ("welcome", "synced", "bye"):
             print(f"[{frame['t']}: {frame.get('mode', frame.get('reason'))}]", flush=True)
 
+    def note_pause(ending: Ending, delay_s: float) -> None:
+        print(f"[closed with {ending.code}: {ending.why}; again in {delay_s:.1f} s]", flush=True)
+
     client = Client(
         given.url,
         given.device,
@@ -62,6 +66,7 @@ async def main() -> int:
         store=MemoryStore() if given.state is None else FileStore(given.state),
         on_frame=note,
         on_change=show,
+        on_pause=note_pause,
     )
     ending = await client.run()
     print(f"closed with {ending.code}: {ending.why}")

@@ -45,12 +45,15 @@ class Client:
         on_frame: Callable[[Frame], None] = lambda frame: None,
         on_change: Callable[[], None] = lambda: None,
         on_ask: Callable[[Ask], None] = lambda why: None,
+        on_pause: Callable[[Ending, float], None] = lambda ending, delay_s: None,
         max_rows: int | None = None,
     ):
         """`url` is that of the server, http(s) or ws(s). `on_frame` hears each frame after the state has
-        taken it, `on_ask` why the device asks by sync: everything but "foreground" is a fault on the way to it."""
+        taken it, `on_ask` why the device asks by sync: everything but "foreground" is a fault on the way to it,
+        `on_pause` how a socket ended, or did not come about, and in how many seconds the next is opened."""
         self._url = "ws" + url.removeprefix("http").removeprefix("ws").rstrip("/") + "/v1/ws"
         self._device, self._get_token, self._codec, self._open_socket = device, get_token, codec, open_socket
+        self._on_pause = on_pause
         self._store = MemoryStore() if store is None else store
         self._chance, self._on_frame, self._on_change, self._on_ask = chance, on_frame, on_change, on_ask
         self.max_rows = max_rows
@@ -111,7 +114,10 @@ class Client:
             # Not twice in a row: a server that sends everybody away would be asked without end.
             is_at_once = was_greeted and todo in ("come_back", "new_token")
             delay_s = 0.0 if is_at_once else reconnect_delay_s(failures, self._chance())
-            await self._pause(delay_s if ending.retry_ms is None else ending.retry_ms / 1000)
+            if ending.retry_ms is not None:
+                delay_s = ending.retry_ms / 1000
+            self._on_pause(ending, delay_s)
+            await self._pause(delay_s)
             if self._is_closing:
                 return ending
 
