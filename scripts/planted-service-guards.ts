@@ -23,7 +23,7 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     file: 'src/services/sync.ts',
     find: 'await state.completeBuild(user, token, epoch, [...rows.values()]);',
     replace: 'await state.completeBuild(user, token, epoch, [...rows.values()], true);',
-    tests: INTERLEAVINGS,
+    tests: BUILDS,
     title: 'a node dies while it derives',
   },
   {

@@ -142,4 +142,11 @@ describe('house', () => {
     const lost = PLANTED_FAULTS.filter(({ file, find }) => textOf(file).split(find).length !== 2);
     expect(lost.map(({ rule, name }) => `${rule} ${name}`)).toEqual([]);
   });
+
+  test('every planted fault names tests that are there', () => {
+    const lost = PLANTED_FAULTS.filter(
+      ({ tests = [], title = '' }) => tests.length > 0 && !tests.some((file) => textOf(file).includes(title)),
+    );
+    expect(lost.map(({ rule, name }) => `${rule} ${name}`)).toEqual([]);
+  });
 });
