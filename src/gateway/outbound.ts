@@ -187,6 +187,8 @@ export class Outbound {
     try {
       this.#writeAlone(pushed.frameFor(this.#host.codec));
       this.#moveTo(pushed.change);
+      // Where nothing calls back, an answer that overtook this push would wait until it counted as lost.
+      if (this.#waiting !== null) this.#flush();
     } catch (error) {
       this.#host.broken(error);
     }

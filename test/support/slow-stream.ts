@@ -7,6 +7,8 @@ export class SlowStream extends Writable {
   #received = Buffer.alloc(0);
   /** While true, everything is read at once. */
   isReading = true;
+  /** While true, what is read is taken in the call itself, as the system does while its buffer has room. */
+  takesAtOnce = false;
   pings = 0;
 
   constructor() {
@@ -16,7 +18,8 @@ export class SlowStream extends Writable {
   override _write(bytes: Buffer, _: string, done: () => void): void {
     if (this.isReading) {
       this.#received = Buffer.concat([this.#received, bytes]);
-      setImmediate(done);
+      if (this.takesAtOnce) done();
+      else setImmediate(done);
     } else this.#unread.push({ bytes, done });
   }
 

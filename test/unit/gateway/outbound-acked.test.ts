@@ -28,14 +28,18 @@ describe('acked', () => {
     line.mustBeSettled();
   });
 
-  test('that overtakes its push waits for it', async () => {
-    const line = await greeted();
-    const change = line.change({ c1: 5 }, 'read');
-    line.ack(1, items, change, 1);
-    expect(await line.arrive()).toEqual([]);
-    line.outbound.offer(new PushedChange(change));
-    expect(kinds(await line.arrive())).toEqual(['delta', 'acked']);
-  });
+  test.each([true, false])(
+    'that overtakes its push waits for it, and no longer (taken at once: %s)',
+    async (takesAtOnce) => {
+      const line = await greeted();
+      line.stream.takesAtOnce = takesAtOnce;
+      const change = line.change({ c1: 5 }, 'read');
+      line.ack(1, items, change, 1);
+      expect(await line.arrive()).toEqual([]);
+      line.outbound.offer(new PushedChange(change));
+      expect(kinds(await line.arrive())).toEqual(['delta', 'acked']);
+    },
+  );
 
   test('whose push was lost is sent all the same, after what was read from the state', async () => {
     const line = await greeted();

@@ -44,16 +44,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 test('[SY1][SY3][SY4][SY5][SY7][SY10] whatever happens to the pushes, the device ends where the state does', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 5 }), run),
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.boolean(),
+      run,
+    ),
     { numRuns: 150 },
   );
 });
 
-async function run(steps: readonly Step[], pageRowsMax: number): Promise<void> {
+async function run(steps: readonly Step[], pageRowsMax: number, takesAtOnce: boolean): Promise<void> {
   const line = new Line(
     Array.from({ length: 8 }, (_, n) => heldRow(`c${n}`, { activity: n })),
     pageRowsMax,
   );
+  line.stream.takesAtOnce = takesAtOnce;
   const held: Change[] = [];
   let epochs = 1;
   let acks = 0;
