@@ -15,21 +15,22 @@ export interface Tally {
  * after each test file, so that a run that is cut off has a result, too.
  */
 export function tallyReporter(file: string): Reporter {
-  const running = new Set<TestModule>();
+  // By name: the object that a file is queued as is not the one that it ends as.
+  const running = new Set<string>();
   const ended = new Set<TestModule>();
   const write = (modules: Iterable<TestModule>, errors: readonly { message: string }[]): void => {
-    const tally: Tally = { passed: [], failed: [], skipped: [], running: [...running].map(nameOf) };
+    const tally: Tally = { passed: [], failed: [], skipped: [], running: [...running] };
     for (const module of modules) count(module, tally);
     for (const error of errors) tally.failed.push(`error outside any test: ${error.message}`);
     writeFileSync(file, JSON.stringify(tally));
   };
   return {
     onTestModuleQueued(module) {
-      running.add(module);
+      running.add(nameOf(module));
       write(ended, []);
     },
     onTestModuleEnd(module) {
-      running.delete(module);
+      running.delete(nameOf(module));
       ended.add(module);
       write(ended, []);
     },
