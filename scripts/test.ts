@@ -25,7 +25,7 @@ interface Outcome {
 
 const ROOT = resolve(import.meta.dirname, '..');
 // A bound on a hang, far above what any step takes.
-const STEP_TIMEOUT_MS = 20 * 60_000;
+const STEP_TIMEOUT_MS = 30 * 60_000;
 const BIN = join(ROOT, 'node_modules/.bin');
 const kit = findKit();
 const scratch = mkdtempSync(join(tmpdir(), 'tidemark-test-'));

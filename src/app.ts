@@ -5,6 +5,7 @@ import { type ApiKeys, createApiKeys } from './api/api-key.ts';
 import { createHttpServer } from './api/http-server.ts';
 import { readiness } from './api/readiness.ts';
 import { createApi } from './api/server.ts';
+import { createBackgroundFaults } from './background-faults.ts';
 import { type Config, weakKeys } from './config.ts';
 import { Bug, codeOf, Unavailable } from './errors.ts';
 import { createReconcileJob } from './jobs/reconcile.ts';
@@ -12,7 +13,7 @@ import { createRelayJob } from './jobs/relay.ts';
 import type { Job } from './jobs/schedule.ts';
 import { createTrimEventsJob } from './jobs/trim-events.ts';
 import { keptSecret, type SecretName } from './kept-secret.ts';
-import { createLog, type Log, logError } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import { createMetrics, type MetricsRegistry } from './metrics.ts';
 import type { Clock, Leases, Random, StateStore, Truth, Wakeup } from './ports.ts';
 import { createGateway } from './gateway/server.ts';
@@ -71,9 +72,8 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   const base = { clock: systemClock, random: systemRandom, log: createLog(config.logLevel), ...overrides };
   const { clock, random, log, metrics = createMetrics() } = base;
   const { apiKeys, tokens } = createKeys(config, base);
-  const onWait = (err: unknown, patienceMs: number): void =>
-    log.warn({ err, patienceMs }, 'waiting for truth to answer');
-  const stores = await openStores(config, { ...base, metrics, onError, onWait });
+  const logFault = createBackgroundFaults({ log, clock });
+  const stores = await openStores(config, { ...base, metrics, onError, onWait: waitedIn(log) });
   const services = createServices({
     ...base,
     ...stores,
@@ -122,7 +122,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
   const jobs = createJobs(config, { ...stores, services, clock, random, log, metrics, onError });
 
   function onError(error: unknown): void {
-    logError(log, error, 'work in the background failed');
+    logFault(error);
     if (codeOf(error) === 'internal') metrics.faulted(error instanceof Bug ? 'bug' : 'unexpected');
   }
 
@@ -170,6 +170,10 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
       return (ending ??= end(false));
     },
   };
+}
+
+function waitedIn(log: Log): (err: unknown, patienceMs: number) => void {
+  return (err, patienceMs) => log.warn({ err, patienceMs }, 'waiting for truth to answer');
 }
 
 function gatewaySettings(config: Config): GatewaySettings {

@@ -43,6 +43,7 @@ export const BORDERS: Border[] = [
   { room: 'src/cli', may: ['src/cli', 'src/main.ts', ...SETTINGS, ...RULES, 'commander', 'node:*'] },
   { room: 'src/errors.ts', may: ['protocol'] },
   { room: 'src/deadline.ts', may: ['src/errors.ts', 'src/ports.ts'] },
+  { room: 'src/background-faults.ts', may: ['src/errors.ts', 'src/log.ts', 'src/ports.ts'] },
   { room: 'src/log.ts', may: ['src/errors.ts', 'pino'] },
   { room: 'src/metrics.ts', may: ['protocol', 'prom-client'] },
   { room: 'src/config.ts', may: ['protocol', 'src/config-option.ts', 'src/state/redis/redis-url.ts'] },
