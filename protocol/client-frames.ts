@@ -1,4 +1,4 @@
-// Frames from client to server (CONTRACT §6), one schema each, told apart by `t`.
+// Frames from client to server (SPEC §7), one schema each, told apart by `t`.
 import { count, digestText, id } from './ids.ts';
 import { limits } from './limits.ts';
 import {

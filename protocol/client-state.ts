@@ -1,5 +1,5 @@
 // The client as a pure function: (state, frame) → (state, actions). The SDK runs it, and so does every test that plays a
-// device. It never counts on its own; it keeps what the server says, checks the sums (SY7) and asks when they differ.
+// device. [CD1] It never counts on its own; it keeps what the server says, checks the sums (SY7) and asks when they differ.
 //
 //   live ──delta, base = our version──▶ live            what is shown (epoch … mentions) is always one whole version
 //    │  └─welcome/synced delta─▶ catchup ──frame that reaches the target──▶ live
@@ -30,7 +30,7 @@ export interface ClientState extends Held {
   readonly mentions: number;
   readonly catchup: Catchup | null;
   readonly snapshot: SnapshotInProgress | null;
-  /** Whether the present socket has answered hello; nothing else may come before. */
+  /** [CD3] Whether the present socket has answered hello; nothing else may come before. */
   readonly greeted: boolean;
   /** `wanted`: an action `sync` was given out and is not yet sent; `asked`: sent and not yet answered. */
   readonly sync: 'idle' | 'wanted' | 'asked';
@@ -110,7 +110,7 @@ export function restoredState(saved: { epoch: string; syncVersion: number; rows:
   return { ...initialState(), epoch, syncVersion, ...held, ...totals };
 }
 
-/** A new socket: what was asked on the old one is forgotten, unfinished work is kept and continued from where it stands. */
+/** [CD6] A new socket: what was asked on the old one is forgotten, unfinished work is kept and continued from where it stands. */
 export function reconnect(state: ClientState): { state: ClientState; hello: HelloFields } {
   const hello: HelloFields = where(state);
   if (state.snapshot?.next) hello.page = state.snapshot.next;
@@ -235,7 +235,7 @@ function changed(state: ClientState, frame: Delta): Step {
     return quiet({ ...state, snapshot: { ...snapshot, since, ...end }, idleBeats: 0 });
   }
   if (catchup !== null) {
-    // May begin below our version: a push that was under way when we asked brought a part of it already.
+    // [CD4] May begin below our version: a push that was under way when we asked brought a part of it already.
     if (frame.base_version > catchup.at) return ask(state, 'gap');
     const held = withRows(catchup, frame.rows, catchup.at);
     const at = Math.max(catchup.at, frame.sync_version);
@@ -269,7 +269,7 @@ function heard(state: ClientState, frame: Hb | Acked): Step {
   return waiting(equal ? quiet(verified(state)) : ask(state, 'mismatch'), frame);
 }
 
-/** Counts the heartbeats that pass while something is due; gives it up after a few (a frame may be lost inside a server). */
+/** [CD7] Counts the heartbeats that pass while something is due; gives it up after a few (a frame may be lost inside a server). */
 function waiting(step: Step, frame: Hb | Acked): Step {
   const { state } = step;
   const due = state.snapshot !== null || state.catchup !== null || state.sync === 'asked';
@@ -285,7 +285,7 @@ function quiet(state: ClientState): Step {
   return { state, actions: noActions };
 }
 
-/** One wish at a time. The first is for at once; each further one without equal sums in between waits longer. */
+/** [CD5] One wish at a time. The first is for at once; each further one without equal sums in between waits longer. */
 function ask(state: ClientState, cause: SyncCause): Step {
   if (state.sync !== 'idle') return quiet(state);
   const doubled = repairDelayMsMin * 2 ** (state.repairs - 1);

@@ -1,4 +1,4 @@
-// The MessagePack form: the same frames as compact positional arrays, a binary message each.
+// [MP1] The MessagePack form: the same frames as compact positional arrays, a binary message each.
 import type { ClientFrame } from './client-frames.ts';
 import { notAFrame } from './codec.ts';
 import type { Codec, Decoded } from './codec.ts';

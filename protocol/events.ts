@@ -1,4 +1,4 @@
-// Events of a message service (CONTRACT §7), told apart by `type`. A refused event names its field and changes nothing.
+// Events of a message service (SPEC §12), told apart by `type`. A refused event names its field and changes nothing.
 import type { ErrorCode } from './error-codes.ts';
 import { count, id, messageSeq } from './ids.ts';
 import { limits } from './limits.ts';

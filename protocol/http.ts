@@ -1,4 +1,4 @@
-// Bodies and answers of the server API (CONTRACT §7). Bodies are checked; answers are types.
+// Bodies and answers of the server API (SPEC §12). Bodies are checked; answers are types.
 import { ackItem } from './client-frames.ts';
 import type { EventError } from './events.ts';
 import { count, id } from './ids.ts';

@@ -1,5 +1,5 @@
-// Client frames in their MessagePack form: positional arrays, the type first. SPEC.md (MP) lists the positions.
-// An element that is nil may be left out at the end; elements behind the known ones are skipped.
+// Client frames in their MessagePack form: positional arrays, the type first. SPEC.md (section 8) lists the positions.
+// [MP2] An element that is nil may be left out at the end; elements behind the known ones are skipped.
 import type { AckItem, ClientFrame, Cursor, Hello } from './client-frames.ts';
 import { limits } from './limits.ts';
 import type { MsgpackReader } from './msgpack-reader.ts';

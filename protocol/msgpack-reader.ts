@@ -1,4 +1,4 @@
-// Reads the part of MessagePack that frames use, straight into fields. Every claim of a length is held against the bytes
+// [MP4] Reads the part of MessagePack that frames use, straight into fields. Every claim of a length is held against the bytes
 // that are there before anything is made of it, so a few bytes cannot ask for gigabytes; nesting is walked, not recursed into.
 import { limits } from './limits.ts';
 

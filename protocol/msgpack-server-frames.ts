@@ -1,6 +1,6 @@
-// Server frames in their MessagePack form: positional arrays, the type first. SPEC.md (MP) lists the positions.
-// Versions inside a frame are differences to its sync_version, read_seq one to head_seq, badge one to total: short numbers.
-// An element that is 0 or nil may be left out at the end; elements behind the known ones are skipped.
+// Server frames in their MessagePack form: positional arrays, the type first. SPEC.md (section 8) lists the positions.
+// [MP3] Versions inside a frame are differences to its sync_version, read_seq one to head_seq, badge one to total: short numbers.
+// [MP2] An element that is 0 or nil may be left out at the end; elements behind the known ones are skipped.
 import { limits } from './limits.ts';
 import type { MsgpackReader } from './msgpack-reader.ts';
 import type { MsgpackWriter } from './msgpack-writer.ts';

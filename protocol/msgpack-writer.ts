@@ -1,5 +1,5 @@
 // Writes the part of MessagePack that frames use: nil, booleans, integers, strings, 6-byte binaries and arrays.
-// Integers take their shortest form and never become floats, up to 2^53-1 either way.
+// [MP1] Integers take their shortest form and never become floats, up to 2^53-1 either way.
 
 const utf8 = new TextEncoder();
 

@@ -1,4 +1,4 @@
-// Frames from server to client (CONTRACT §6), one schema each, told apart by `t`.
+// Frames from server to client (SPEC §7), one schema each, told apart by `t`.
 import { count, digestText, id } from './ids.ts';
 import { limits } from './limits.ts';
 import { array, boolean, integer, literal, object, oneOf, optional, text } from './schema.ts';

@@ -7,7 +7,7 @@ const STREAM = ['test/integration/stream-delivery.test.ts'];
 const HOLDS = ['test/integration/stream-holds.test.ts'];
 const STREAM_SCRIPTS = 'src/stream/scripts';
 
-/** DESIGN §3: builds, the outbox, large conversations, live registration, reconcile, streams. */
+/** ARCHITECTURE, flows: builds, the outbox, large conversations, live registration, reconcile, streams. */
 export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
   {
     name: 'guard: what changed during a build is not derived again',

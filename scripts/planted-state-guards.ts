@@ -6,7 +6,7 @@ const IN_REDIS = ['test/contract/state-redis.test.ts'];
 const FENCE = ['test/integration/redis-fence.test.ts'];
 const LARGE_REVS = ['test/integration/redis-large-revs.test.ts'];
 
-/** DESIGN §2 and §3.5 in both state stores: revs, the marker of a build, and the fence. */
+/** ARCHITECTURE in both state stores: revs, the marker of a build, and the fence. */
 export const PLANTED_STATE_GUARDS: readonly PlantedFault[] = [
   {
     name: 'guard: in Redis too a stalled node puts an older row over a newer one',

@@ -6,7 +6,7 @@ const UNLOCKED = "select(CONVERSATION_COLUMNS, 'conversations', 'PRIMARY', 'conv
 const CROSSINGS = ['test/integration/mysql-interleavings.test.ts'];
 const OUTBOX = ['test/integration/mysql-outbox.test.ts'];
 
-/** DESIGN §2 and §3.3 in truth: locks and their order, what is claimed, compare and set, the commit whose answer is lost. */
+/** ARCHITECTURE in truth: locks and their order, what is claimed, compare and set, the commit whose answer is lost. */
 export const PLANTED_TRUTH_GUARDS: readonly PlantedFault[] = [
   {
     name: 'guard: a recall does not wait for the message that commits, and misses it',

@@ -62,7 +62,7 @@ export interface FrontParts {
 
 /** How many of the largest bodies may be in memory at once. */
 const LARGEST_BODIES = 16;
-/** DESIGN §3: notices of one large conversation are merged for so long. */
+/** ARCHITECTURE, flows: notices of one large conversation are merged for so long. */
 const LARGE_MERGE_MS = 500;
 const BUILDS_MAX = 16;
 const DIVERGENCE_COOL_DOWN_MS = 10 * 60_000;

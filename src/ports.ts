@@ -100,7 +100,7 @@ export interface Truth {
 
 /**
  * Which server of the state store a partition is served by, and since when: the number rises each time another one takes over
- * (DESIGN §2). Run id and replication id together tell a restart and a promotion from a reconnect.
+ * (ARCHITECTURE, truth and state). Run id and replication id together tell a restart and a promotion from a reconnect.
  */
 export interface Fence {
   /** From 1; rises with each raise. */
@@ -210,7 +210,7 @@ export interface OpenedConnection {
   readonly device: string;
   /** Unlike that of any other. */
   readonly conn: string;
-  /** CONTRACT §6; null: its client does not count. */
+  /** SPEC §7; null: its client does not count. */
   readonly attempt: number | null;
 }
 

@@ -4,7 +4,7 @@ import { check, id } from '../protocol/index.ts';
 import type { Clock } from './ports.ts';
 
 /**
- * User tokens (CONTRACT §8): JWT signed with HS256, `sub` = user id and `exp` required; `aud` and `iss` are looked at where
+ * User tokens (docs/OPERATIONS.md): JWT signed with HS256, `sub` = user id and `exp` required; `aud` and `iss` are looked at where
  * configured, `device` where it is there. The algorithm is fixed here and never taken from the token.
  */
 interface UserToken {

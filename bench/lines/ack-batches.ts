@@ -10,7 +10,7 @@ const CONVS = ['one', 'two', 'three', 'four', 'five'];
 const MESSAGES = 5000;
 const PLAIN = 1000;
 
-/** DESIGN §2: the highest of the acks of a conversation, and those of many users in one transaction, which also derives their rows. */
+/** ARCHITECTURE, truth and state: the highest of the acks of a conversation, and those of many users in one transaction, which also derives their rows. */
 export const ackBatches: Line = {
   name: 'acks into truth, MariaDB',
   what: `acks a second, ${FRAMES} of each conversation on their way at once, against one UPDATE an ack on ${CONNECTIONS} connections`,

@@ -8,7 +8,7 @@ const MANY = 5000;
 /** A capped count stops here, and so does what the tables hold below the head: nobody looks further down. */
 const CAP = 1000;
 
-/** DESIGN §1: ordinals, no scan. */
+/** ARCHITECTURE, counting: ordinals, no scan. */
 export const coldUserMysql: Line = {
   name: 'cold state of a user with 1,000 conversations, MariaDB',
   what: `time of reading all rows of the user from truth, ${MANY.toLocaleString('en')} against ${FEW} unread in each conversation`,

@@ -5,7 +5,7 @@ const CONVERSATIONS = 1000;
 const FEW = 5;
 const MANY = 5000;
 
-/** DESIGN §1: ordinals, no scan. Building a user's state costs the same whatever is unread. */
+/** ARCHITECTURE, counting: ordinals, no scan. Building a user's state costs the same whatever is unread. */
 export const coldUser: Line = {
   name: 'cold state of a user with 1,000 conversations',
   what: `time of a build from truth, ${MANY.toLocaleString('en')} against ${FEW} unread in each conversation`,

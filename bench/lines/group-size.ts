@@ -3,7 +3,7 @@ import type { Line } from '../line.ts';
 
 const SIZES = [2, 1000, 100_000];
 
-/** CN8, DESIGN §1: no member is touched when a message arrives, however many there are. */
+/** CN8, ARCHITECTURE, counting: no member is touched when a message arrives, however many there are. */
 export const groupSize: Line = {
   name: 'a message to 2, 1,000 and 100,000 members',
   what: 'SQL statements and rows of truth for one message; nobody is connected. The value is the number of different pairs.',

@@ -9,7 +9,7 @@ const CONNECTING = 100;
 /** A server that runs for days has all of its code compiled, which takes both of them thousands of handshakes. */
 const WARM_UP_ROUNDS = 12;
 
-/** DESIGN §5: a device that comes back and has missed nothing; what `ws` is spared pays for the token and the read of the state. */
+/** A device that comes back and has missed nothing; what `ws` is spared pays for the token and the read of the state. */
 export const helloNoop: Line = {
   name: 'hello, nothing new',
   what: `handshake, token, one read of the state and a welcome, against the handshake of \`ws\` alone; ${SOCKETS} at ${CONNECTING} at a time`,

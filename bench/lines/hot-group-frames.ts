@@ -1,7 +1,7 @@
 import { hotGroup } from '../hot-group.ts';
 import type { Line } from '../line.ts';
 
-/** DESIGN §2: any number of messages collapses into one update, at every stage. */
+/** ARCHITECTURE, truth and state: any number of messages collapses into one update, at every stage. */
 export const hotGroupFrames: Line = {
   name: 'hot group, frames',
   what: 'frames of the server for each badge update (one message on one of 400 devices), messages coming as fast as they are taken',

@@ -8,7 +8,7 @@ const PLAIN = 400;
 /** Callers that wait for their answer at any moment, as message services do behind an API. */
 const CALLERS = 1000;
 
-/** DESIGN §2: while one batch is in flight the next gathers, so that a hot row is locked once for many messages. */
+/** ARCHITECTURE, truth and state: while one batch is in flight the next gathers, so that a hot row is locked once for many messages. */
 export const hotSeqs: Line = {
   name: 'seqs of a hot conversation, MariaDB',
   what: `messages a second posted one by one, against one transaction a message on ${CONNECTIONS} connections`,

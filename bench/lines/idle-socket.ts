@@ -14,7 +14,7 @@ const CONNECTING = 200;
 const MEMORY_ROUNDS = 3;
 const REST_MS = 1500;
 
-/** DESIGN §5: thousands of sockets are idle at any moment; what each of them keeps is what a node can hold. */
+/** Thousands of sockets are idle at any moment; what each of them keeps is what a node can hold. */
 export const idleSocket: Line = {
   name: 'idle, authenticated, synced connection',
   what: 'resident memory of the server per socket after it was greeted and got a snapshot of 50 conversations, against a socket of `ws`',

@@ -20,7 +20,7 @@ const users = Array.from({ length: USERS }, (_, i) => `user-${i}`);
 const convs = Array.from({ length: CONVS }, (_, i) => `conv-${i}`);
 const rows = convs.map((conv) => usualRow(conv));
 
-/** DESIGN §2: many users of one call against a script a user. */
+/** ARCHITECTURE, truth and state: many users of one call against a script a user. */
 export const stateFanOut: Line = line(
   'state: users a core-second of a fan-out',
   'Users that one core of Redis serves in a second: one message to 1,000 members with 50 conversations each, 200 in a call, against one script of several keys a user.',

@@ -3,7 +3,7 @@ import type { Line } from '../line.ts';
 import { openBenchRedis } from '../redis-server.ts';
 import { buildState, usualRow } from '../state-rows.ts';
 
-/** DESIGN §5, in bytes. */
+/** In bytes. */
 const BUDGETS = new Map([
   [10, 0.9 * 1024],
   [100, 7 * 1024],

@@ -10,7 +10,7 @@ const CONNECTING = 100;
 /** Until the clients have read everything: a write to somebody who is busy reading wakes nobody up, and costs less. */
 const READ_MS = 200;
 
-/** DESIGN §5: the socket write is most of what a badge costs; what we put before it has to be small against it. */
+/** The socket write is most of what a badge costs; what we put before it has to be small against it. */
 export const uniqueDelta: Line = {
   name: 'unique delta to each socket',
   what: `a change of each of ${SOCKETS} users pushed by the gateway, against one shared, framed buffer written to as many sockets of \`ws\``,

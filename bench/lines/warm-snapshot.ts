@@ -7,7 +7,7 @@ const CONVS = 1000;
 const READS = 40;
 const USER = 'user';
 
-/** DESIGN §5: the state of a user who comes back is one round trip, and no more work for the node than its rows. */
+/** The state of a user who comes back is one round trip, and no more work for the node than its rows. */
 export const warmSnapshot: Line = {
   name: 'state: warm snapshot of 1,000 conversations',
   what: 'Processor of the node: a read of the state, to finished rows, against an HGETALL of the same key into buffers.',

@@ -8,7 +8,7 @@ export interface CareDeps extends Pick<Services, 'explain' | 'reconcile'> {
   readonly disconnect: (user: string, device: string | null) => Promise<void>;
 }
 
-/** What support and operators do: say why, put right, log out (CONTRACT §7). */
+/** What support and operators do: say why, put right, log out (SPEC §12). */
 export function careRoutes({ explain, reconcile, disconnect }: CareDeps, readBody: ReadBody): Route[] {
   return [
     {

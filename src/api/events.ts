@@ -2,7 +2,7 @@ import { eventsBody, limits } from '../../protocol/index.ts';
 import type { Services } from '../services/services.ts';
 import type { ReadBody, Route } from './route.ts';
 
-/** Facts in: `POST /v1/events` (CONTRACT §7). */
+/** Facts in: `POST /v1/events` (SPEC §12). */
 export function eventRoutes({ post }: Pick<Services, 'post'>, readBody: ReadBody): Route[] {
   const list = { field: 'events', itemsMax: limits.eventsMax };
   return [

@@ -32,6 +32,8 @@ export function inspectRoutes({ inspect, watch, log }: InspectRoutesDeps): Route
       access: 'key',
       answer: async (c) => {
         const watched = await watch.open(pathId(c, 'user'), c.get('deadline'));
+        // A HEAD has the answer without the stream, which nobody then reads or cancels.
+        c.env.outgoing.once('close', () => watched.close());
         const answer = streamSSE(c, async (stream) => {
           stream.onAbort(() => watched.close());
           try {

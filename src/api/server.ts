@@ -51,7 +51,7 @@ const UNMATCHED = 'none';
 const HOST_IF_NOT_NAMED = 'localhost';
 
 /**
- * The HTTP side (CONTRACT §7): routes, and around each of them the same steps: path → key or token → admission → body → answer
+ * The HTTP side (SPEC §12): routes, and around each of them the same steps: path → key or token → admission → body → answer
  * in time, with every failure as `{error: {code, message, field?}}`.
  */
 export function createApi(deps: ApiDeps): RequestListener {

@@ -9,7 +9,7 @@ const LIMIT_MAX = 1000;
 const limit = integer(1, LIMIT_MAX);
 const cursor = text(1, limits.pageTokenBytesMax, 'a cursor');
 
-/** Numbers out, for the app's own server (CONTRACT §7). */
+/** Numbers out, for the app's own server (SPEC §12). */
 export function unreadRoutes({ reads }: Pick<Services, 'reads'>, readBody: ReadBody): Route[] {
   return [
     {

@@ -6,7 +6,7 @@ import { type DerivedRow, isCapped, listingOf, looksSame, reportedUnread, toWire
 /** `behind`: the state lacks a change that is on its way, or will be asked for. `ahead`: it knows one that truth does not. */
 export type Judgement = 'same' | 'behind' | 'ahead' | 'wrong';
 
-/** A row is called wrong only at equal revs: one that lags is on its way (DESIGN §2). */
+/** A row is called wrong only at equal revs: one that lags is on its way (ARCHITECTURE, truth and state). */
 export function judge(held: DerivedRow | undefined, due: DerivedRow | undefined): Judgement {
   if (due === undefined) return held === undefined || listingOf(held) === 'gone' ? 'same' : 'wrong';
   if (held === undefined || held.convRev < due.convRev || held.memberRev < due.memberRev) return 'behind';

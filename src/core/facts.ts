@@ -1,5 +1,5 @@
 /**
- * The facts that truth keeps. Every number that is ever shown is derived from these (DESIGN §1: store facts, derive numbers).
+ * The facts that truth keeps. Every number that is ever shown is derived from these (ARCHITECTURE, counting: store facts, derive numbers).
  *
  * Ordinals. Beside its `seq` a message stores `ord`, how many countable messages its conversation has had up to and including it,
  * and `ownOrd`, how many of those its sender has written. Ordinals are never changed once given out; what happens to a message
@@ -40,7 +40,7 @@ export interface Message {
   mentionAll: boolean;
 }
 
-/** One user's relation to one conversation. A left membership stays (`member: false`), so that `rev` never falls (DESIGN §2). */
+/** One user's relation to one conversation. A left membership stays (`member: false`), so that `rev` never falls (ARCHITECTURE, truth and state). */
 export interface Membership {
   readonly user: string;
   readonly conv: string;

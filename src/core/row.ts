@@ -7,7 +7,7 @@ const UNREAD_CAP = 999;
 
 /**
  * One user's state of one conversation as derived from truth in one consistent read: absolute, without a version yet.
- * `convRev` and `memberRev` name the moment of truth it belongs to and decide the order of writes (DESIGN §2).
+ * `convRev` and `memberRev` name the moment of truth it belongs to and decide the order of writes (ARCHITECTURE, truth and state).
  */
 export interface DerivedRow {
   readonly conv: string;
@@ -103,7 +103,7 @@ function sameNumbers(a: DerivedRow, b: DerivedRow): boolean {
   );
 }
 
-/** CONTRACT §6, ROW. False flags and a floor that equals the watermark are left out. */
+/** SPEC §7, ROW. False flags and a floor that equals the watermark are left out. */
 export function toWireRow(row: HeldRow): Row {
   const wire: Row = {
     conv: row.conv,

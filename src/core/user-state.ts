@@ -1,5 +1,5 @@
 /**
- * One user's state: the rows, sync_version, totals, digest and tombstones (DESIGN §2). The truth may be offered to it in any
+ * One user's state: the rows, sync_version, totals, digest and tombstones (ARCHITECTURE, truth and state). The truth may be offered to it in any
  * order, doubled, late or with holes; the revs of truth decide what is stored, and what they cannot decide is named to be derived
  * anew. Nothing here adds to a number that is not at the very rev which the addition starts from.
  *

@@ -16,7 +16,7 @@ const SLICE_SOCKETS = 500;
 const POLL_MS = 20;
 
 /**
- * DESIGN §3.9: every socket is told to come back at a time of its own, evenly spread over the window, so that the nodes that are left
+ * ARCHITECTURE, flows: every socket is told to come back at a time of its own, evenly spread over the window, so that the nodes that are left
  * never see more than their share at once. Resolves when all sockets are closed, or `closeTimeoutMs` after the last was told to.
  */
 export async function drain(deps: DrainDeps, windowMs: number, closeTimeoutMs: number): Promise<void> {

@@ -56,7 +56,7 @@ const NOTHING = Buffer.alloc(0);
 const LOST_PUSH_MS = 100;
 
 /**
- * What goes out on one socket (DESIGN §3.6): one write at a time, and beside it only what is needed to make the next one. While a
+ * What goes out on one socket (ARCHITECTURE, flows): one write at a time, and beside it only what is needed to make the next one. While a
  * write is under way, changes merge to the last row of each conversation, so a slow device gets fewer, newer frames and never a queue.
  *
  *   write under way ─▶ changes merge, acks and answers wait ─▶ written ─▶ next batch:
@@ -114,7 +114,7 @@ export class Outbound {
     return true;
   }
 
-  /** The answer to a command; it waits until this socket was sent the version that contains the effect (CONTRACT §6). */
+  /** The answer to a command; it waits until this socket was sent the version that contains the effect (SPEC §7). */
   ack(ack: AckToSend): void {
     this.#waiting ??= new WaitingAnswers();
     this.#waiting.addAck(ack);
@@ -135,7 +135,7 @@ export class Outbound {
     this.#flush();
   }
 
-  /** The state stands here. A socket that is behind, with nothing on its way to it, missed a push (DESIGN §3.7). */
+  /** The state stands here. A socket that is behind, with nothing on its way to it, missed a push (ARCHITECTURE, flows). */
   compare({ epoch, syncVersion }: StateHead): void {
     const at = this.#at;
     if (at === null || this.#catchUp !== null || this.#answered !== null || this.#isReading) return;

@@ -45,7 +45,7 @@ const NODE_NAME_LENGTH = 8;
 /** `closeTimeout` is an option of ws 8.23 that its types do not know. */
 type LeanOptions = ServerOptions<typeof GatewaySocket> & { readonly closeTimeout: number };
 
-/** WebSocket sessions on `GET /v1/ws` (CONTRACT §6). */
+/** WebSocket sessions on `GET /v1/ws` (SPEC §7). */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { services, clock, metrics, log, settings } = deps;
   const codecs = new Map(deps.codecs.map((codec) => [codec.subprotocol as string, codec]));

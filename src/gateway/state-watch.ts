@@ -24,7 +24,7 @@ const READS_AT_ONCE = 50;
 const NO_ROWS = Number.MAX_SAFE_INTEGER;
 
 /**
- * DESIGN §3.7: in the background, once a heartbeat period, the versions of the connected users are compared with the state, and with
+ * ARCHITECTURE, flows: in the background, once a heartbeat period, the versions of the connected users are compared with the state, and with
  * that the revs of their large conversations. So a wake-up that was lost is made up for while everybody stays connected.
  */
 export class StateWatch {

@@ -5,7 +5,7 @@ import { Unavailable } from '../errors.ts';
 export interface BatcherOptions<Item, Answer> {
   /**
    * Runs one batch; answers in the order of the items. If it throws, every item of the batch fails with that error; but where
-   * `isolates` holds, the batch is run again in halves until the culprit stands alone with its error (DESIGN §2).
+   * `isolates` holds, the batch is run again in halves until the culprit stands alone with its error (ARCHITECTURE, truth and state).
    */
   readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>;
   readonly isolates?: (error: unknown) => boolean;
@@ -29,7 +29,7 @@ interface Entry<Item, Answer> {
 
 /**
  * Natural batching: while one batch is in flight the next gathers; nothing waits when idle. Under load batches grow by themselves,
- * which is what makes a hot row cheap (DESIGN §2: 50 messages a transaction, 20 to 30 times the rate of one).
+ * which is what makes a hot row cheap (ARCHITECTURE, truth and state: 50 messages a transaction, 20 to 30 times the rate of one).
  */
 export class Batcher<Item, Answer> {
   readonly #options: BatcherOptions<Item, Answer>;

@@ -1,5 +1,5 @@
 /**
- * Flow 4, ack, and the other commands of a user (DESIGN §3): durable in truth, then in the state, then on every device, then answered.
+ * Flow 4, ack, and the other commands of a user (ARCHITECTURE, flows): durable in truth, then in the state, then on every device, then answered.
  *
  *   lane of the user → gather jobs of many users → one transaction: load, draft, settle (core/commands), store, derive → commit
  *   → offer to the state → push → answer

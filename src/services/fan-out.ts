@@ -1,5 +1,5 @@
 /**
- * Flow 2, fan-out: from a committed change of a conversation to the rows of its members (DESIGN §3).
+ * Flow 2, fan-out: from a committed change of a conversation to the rows of its members (ARCHITECTURE, flows).
  *
  *   small conversation   every member with live state gets the part, in batched state calls
  *   large conversation   one notice to the nodes; each derives the rows of its own connected members; everybody else

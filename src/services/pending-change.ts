@@ -33,7 +33,7 @@ export function mergeChanges(held: PendingChange | undefined, change: Conversati
   };
 }
 
-/** A merged part names the rev that the first change starts from (DESIGN §2); parts that do not follow on each other are no part. */
+/** A merged part names the rev that the first change starts from (ARCHITECTURE, truth and state); parts that do not follow on each other are no part. */
 function joinParts(first: ConversationPart | null, second: ConversationPart | null): ConversationPart | null {
   if (!first || !second || first.toRev !== second.fromRev) return null;
   const messages = [...first.messages, ...second.messages];

@@ -1,5 +1,5 @@
 /**
- * Flow 1, post: a batch of events becomes durable facts (DESIGN §3).
+ * Flow 1, post: a batch of events becomes durable facts (ARCHITECTURE, flows).
  *
  *   check → gather → one transaction: lock, load, plan (core/ingest), store, commit → answer → fan-out
  */
@@ -115,7 +115,7 @@ export class Post {
     return requests.map(({ events }) => ({ results: results.slice(start, (start += events.length)), shown }));
   }
 
-  /** A transaction that fails for anything but unreachable truth is split in halves until the culprit stands alone (DESIGN §2). */
+  /** A transaction that fails for anything but unreachable truth is split in halves until the culprit stands alone (ARCHITECTURE, truth and state). */
   async #commitOrSplit(events: readonly Event[]): Promise<readonly EventResult[]> {
     try {
       return await this.#transact(events);

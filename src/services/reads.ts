@@ -1,4 +1,4 @@
-/** The numbers by request: what the pull side of the server API answers (CONTRACT §7). */
+/** The numbers by request: what the pull side of the server API answers (SPEC §12). */
 import type { BatchGetConvsAnswer, CheckAnswer, CheckItem, Row, UserTotals } from '../../protocol/index.ts';
 import { listingOf, toWireRow } from '../core/row.ts';
 import type { Deadline } from '../deadline.ts';

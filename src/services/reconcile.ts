@@ -1,6 +1,6 @@
 /**
  * Flow 8, reconcile: walks users, derives their rows from truth, compares, repairs through the same door as everything else
- * (DESIGN §3). A row is called wrong only at equal revs: one that lags is on its way. A sample is also counted from the message
+ * (ARCHITECTURE, flows). A row is called wrong only at equal revs: one that lags is on its way. A sample is also counted from the message
  * rows themselves, so that truth's ordinals are not believed blindly.
  */
 import type { ReconcileAnswer } from '../../protocol/index.ts';

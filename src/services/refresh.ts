@@ -19,7 +19,7 @@ export interface RefreshTarget {
   readonly op: Op;
 }
 
-/** Users of one state call: about a millisecond of one Redis core at 4–6 µs a user (DESIGN §2). */
+/** Users of one state call: about a millisecond of one Redis core at 4–6 µs a user (ARCHITECTURE, truth and state). */
 const CALL_USERS_MAX = 200;
 /** Pairs of one read of truth, so that no read holds a connection, or the thread, for long. */
 const READ_PAIRS_MAX = 1000;
@@ -28,7 +28,7 @@ const ROUNDS_MAX = 20;
 
 /**
  * The one way in which the state comes to know truth: offer change sets, push what changed, and derive anew what the state could
- * not decide. Any number of calls, in any order, by any node, ends at the same rows, because revs decide (DESIGN §2).
+ * not decide. Any number of calls, in any order, by any node, ends at the same rows, because revs decide (ARCHITECTURE, truth and state).
  */
 export class Refresh {
   readonly #deps: RefreshDeps;

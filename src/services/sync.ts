@@ -1,6 +1,6 @@
 /**
  * Flow 5, hello and sync: the state of one user, built from truth where it is missing and brought up to date where it lags
- * (DESIGN §3). Warm and small it is one read of the state and no SQL.
+ * (ARCHITECTURE, flows). Warm and small it is one read of the state and no SQL.
  */
 import { deriveRow } from '../core/row.ts';
 import { buildUserState, headOf, rowsSince } from '../core/user-state.ts';
@@ -37,7 +37,7 @@ interface Divergence {
 const BUILD_TOKEN_LENGTH = 16;
 /** Longer than an epoch that is kept, so that the two never meet. */
 const ONCE_EPOCH_LENGTH = 12;
-/** A marker of a node that died is taken over after this (DESIGN §3). */
+/** A marker of a node that died is taken over after this (ARCHITECTURE, flows). */
 const BUILD_TAKEOVER_MS = 10_000;
 const BUILD_POLL_MS = 25;
 const BACK_POLL_MS = 100;

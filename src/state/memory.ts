@@ -29,7 +29,7 @@ interface Live {
   usedAtMs: number;
 }
 
-/** The marker of a build (DESIGN §3.5): what changes meanwhile goes to the dirty list, since nobody knows whether the build read it. */
+/** The marker of a build (ARCHITECTURE, flows): what changes meanwhile goes to the dirty list, since nobody knows whether the build read it. */
 interface Building {
   readonly kind: 'building';
   readonly token: string;

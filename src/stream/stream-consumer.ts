@@ -1,5 +1,5 @@
 /**
- * Events of CONTRACT §7 from Redis streams, beside HTTP (docs/STREAM.md): producers choose the stream by the conversation, each stream
+ * Events of SPEC §12 from Redis streams, beside HTTP (docs/STREAM.md): producers choose the stream by the conversation, each stream
  * is read by one node at a time, and all nodes that read share the streams.
  */
 import { Unavailable } from '../errors.ts';

@@ -3,7 +3,7 @@ import { plainRow, TruthModel } from '../support/truth-model.ts';
 import { applied, build, live, NEVER_MS, offer, part, viewOf } from './state-offers.ts';
 import type { StateUnderTest } from './state.ts';
 
-/** Builds: marker, dirty list, take-over, abandoning (DESIGN §3.5). */
+/** Builds: marker, dirty list, take-over, abandoning (ARCHITECTURE, flows). */
 export function buildsContract(under: StateUnderTest): void {
   describe('builds', () => {
     test('[SY10] a marker is no state: nothing is read, and what is offered goes to the dirty list', async () => {

@@ -5,7 +5,7 @@ import { createHandClock } from '../support/hand-clock.ts';
 import { overriding } from '../support/overriding.ts';
 import { createStop } from '../support/stop.ts';
 
-/** DESIGN §3.5 and §3.7 between a socket and the state. The clock stands still, so nothing is found later that was missed at first. */
+/** ARCHITECTURE, flows between a socket and the state. The clock stands still, so nothing is found later that was missed at first. */
 const GROUP_THRESHOLD = 5;
 const FOUNDING = {
   type: 'conversation.created',

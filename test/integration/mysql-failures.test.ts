@@ -13,7 +13,7 @@ import { openServiceBench } from '../support/service-bench.ts';
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { conversationFacts, messageFacts } from '../support/truth-facts.ts';
 
-/** A caller is answered within 3 s (DESIGN §3); the rest is for a machine that is busy with other things. */
+/** A caller is answered within 3 s (ARCHITECTURE, flows); the rest is for a machine that is busy with other things. */
 const ANSWERED_MS = 4_000;
 const BACK_MS = 30_000;
 

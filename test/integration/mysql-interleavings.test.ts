@@ -12,7 +12,7 @@ import { openServiceBench, type ServiceBench } from '../support/service-bench.ts
 import { createStop } from '../support/stop.ts';
 import { conversationFacts } from '../support/truth-facts.ts';
 
-/** DESIGN §2: what one node writes while another stands before its commit waits for it, and then reads what it wrote. */
+/** ARCHITECTURE, truth and state: what one node writes while another stands before its commit waits for it, and then reads what it wrote. */
 /** What the server says of its transactions is what it was until nobody has asked for 100 ms. */
 const LOOK_MS = 130;
 /** A node that is held back on a busy machine is not to give up. */

@@ -9,7 +9,7 @@ import { type RedisServer, startRedis } from '../support/redis.ts';
 import { openTcpProxy } from '../support/tcp-proxy.ts';
 import { plainRow } from '../support/truth-model.ts';
 
-/** DESIGN §2, fence: a copy of the data that lags never gives out a version that was given out before. */
+/** ARCHITECTURE, truth and state, fence: a copy of the data that lags never gives out a version that was given out before. */
 const USERS = Array.from({ length: 40 }, (_, i) => `user-${i}`);
 /** Acknowledged writes that the promoted replica does not have. */
 const LOST = 1200;

@@ -4,7 +4,7 @@ import { Unavailable } from '../../src/errors.ts';
 import { openRedisInstallation, type RedisInstallation } from '../support/redis-installation.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 
-/** DESIGN §2, §3: what the store loses or cuts off while two nodes work on it shows in no number and in no version. */
+/** ARCHITECTURE: what the store loses or cuts off while two nodes work on it shows in no number and in no version. */
 const USERS = Array.from({ length: 60 }, (_, i) => `user-${i}`);
 const CONVS = Array.from({ length: 30 }, (_, i) => `conv-${i}`);
 /** The first few conversations are large (CN8). */

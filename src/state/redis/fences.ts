@@ -12,7 +12,7 @@ interface Admitted {
 }
 
 /**
- * The fences as this node knows them (DESIGN §2), by units (masters.ts). A unit is served by the copy that truth names, under the number that truth
+ * The fences as this node knows them (ARCHITECTURE, truth and state), by units (masters.ts). A unit is served by the copy that truth names, under the number that truth
  * gave it; a copy that truth does not know takes the next number, by compare and set, and with it all keys written under an older
  * number count as missing. So the promotion of a replica that lags, or a restart from an older file, costs a rebuild and never
  * brings back a version that was already given out.

@@ -30,7 +30,7 @@ const NOT_MINE = /^(MOVED|ASK|CLUSTERDOWN|READONLY|MASTERDOWN)\b/;
 const OUR_FAULT = /^(ERR|WRONGTYPE)\b/;
 
 /**
- * One connection to one master. It is open for commands only while the copy behind it has been compared with the fences (DESIGN §2):
+ * One connection to one master. It is open for commands only while the copy behind it has been compared with the fences (ARCHITECTURE, truth and state):
  *
  *     down ──ready──▶ greeting: INFO, scripts, fences ──▶ open
  *       ▲                                                  │

@@ -20,7 +20,7 @@ export interface PartitionCallsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** DESIGN §2: the fences are read again at least so often. */
+/** ARCHITECTURE, truth and state: the fences are read again at least so often. */
 const LOOK_MS = 1000;
 const RETRY_MS = 250;
 const OPEN_POLL_MS = 10;

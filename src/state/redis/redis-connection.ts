@@ -21,7 +21,7 @@ export function connectRedis(url: RedisUrl, random: Random, endpoint?: Endpoint)
     commandTimeout: COMMAND_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
-    // What broke off is not sent again and nothing is queued (DESIGN §2): the caller is told at once.
+    // What broke off is not sent again and nothing is queued (ARCHITECTURE, truth and state): the caller is told at once.
     autoResendUnfulfilledCommands: false,
     // Done by whoever subscribes (subscription.ts): the driver lets nobody catch what goes wrong with its own.
     autoResubscribe: false,

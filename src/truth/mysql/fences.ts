@@ -15,7 +15,7 @@ interface FencesParts {
   readonly write: <T>(work: (session: Session) => Promise<T>) => Promise<T>;
 }
 
-/** The fence of each partition (DESIGN §2), raised by compare-and-set: of two nodes that see the same promotion one does it. */
+/** The fence of each partition (ARCHITECTURE, truth and state), raised by compare-and-set: of two nodes that see the same promotion one does it. */
 export function createFences({ read, write }: FencesParts): FenceStore {
   return {
     read: () =>

@@ -54,7 +54,7 @@ const OWN_PLACES = new Bulk(
 
 /**
  * Looks up everything asked for, many things a statement: their number depends on the length of the request alone. Locks are taken in
- * one order by everybody: event ids, conversations, memberships, each sorted as the server sorts (DESIGN §2).
+ * one order by everybody: event ids, conversations, memberships, each sorted as the server sorts (ARCHITECTURE, truth and state).
  */
 export async function loadFacts(session: Session, request: FactRequest, reservations: Reservations): Promise<Facts> {
   const { lockConversations = false } = request;

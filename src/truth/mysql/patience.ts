@@ -3,7 +3,7 @@ import type { Metrics } from '../../metrics.ts';
 import type { Clock, Random } from '../../ports.ts';
 import { failureOf, RETRY_MS, translated } from './failure.ts';
 
-/** A caller is answered within 3 s (DESIGN §3), of which the state needs some. */
+/** A caller is answered within 3 s (ARCHITECTURE, flows), of which the state needs some. */
 const DEADLINE_MS = 2_500;
 /** A server that has no place for a connection will not have one the next moment either. */
 const AWAY_MS = 1_000;

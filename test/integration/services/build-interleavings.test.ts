@@ -5,7 +5,7 @@ import { overriding } from '../../support/overriding.ts';
 import { openServiceBench } from '../../support/service-bench.ts';
 import { createStop } from '../../support/stop.ts';
 
-/** DESIGN §3.5: builds beside what changes meanwhile. One side stands still where the test says so, and the other one passes. */
+/** ARCHITECTURE, flows: builds beside what changes meanwhile. One side stands still where the test says so, and the other one passes. */
 const GROUP_THRESHOLD = 500;
 const TAKE_OVER_MS = 10_000;
 /** What waits for something that does not come is not waited for. */

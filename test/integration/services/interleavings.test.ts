@@ -9,7 +9,7 @@ import { openServiceBench, type ServiceBench } from '../../support/service-bench
 import { createStop } from '../../support/stop.ts';
 import { factsOf } from '../../support/truth-model.ts';
 
-/** DESIGN §2 and §3, each of its interleavings forced: one side stands still where the test says so, and the other one passes. */
+/** ARCHITECTURE, each of its interleavings forced: one side stands still where the test says so, and the other one passes. */
 const GROUP_THRESHOLD = 500;
 /** What waits for something that does not come is not waited for. */
 const HANGS_MS = 15_000;

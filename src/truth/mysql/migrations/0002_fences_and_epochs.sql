@@ -1,4 +1,4 @@
--- DESIGN §2, fence: which server of the state store a partition is served by (src/ports.ts, Fence).
+-- ARCHITECTURE, truth and state, fence: which server of the state store a partition is served by (src/ports.ts, Fence).
 CREATE TABLE IF NOT EXISTS fences (
   partition_no INT            NOT NULL,
   number       BIGINT         NOT NULL,

@@ -1,4 +1,4 @@
--- The fence of a partition (DESIGN §2). Whoever calls with a lower number than was seen here is refused: another copy of the data
+-- The fence of a partition (ARCHITECTURE, truth and state). Whoever calls with a lower number than was seen here is refused: another copy of the data
 -- has taken over since it looked. The first call with a higher number makes that number known.
 
 -- The number of a key that was met under a higher one than the caller's: then the partition's own was lost.
