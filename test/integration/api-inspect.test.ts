@@ -137,6 +137,14 @@ describe('changes', () => {
     expect(await changes.next()).toMatchObject({ base_version: before.syncVersion + 1, total: before.total + 2 });
   });
 
+  test('are not held open by those who ask for the head of them', async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i <= WATCHES_MAX; i++) {
+      statuses.push((await running.call('HEAD', '/v1/users/u/changes')).status);
+    }
+    expect(statuses).toEqual(statuses.map(() => 200));
+  });
+
   test('are for so many at once; one that has gone makes room', async () => {
     const open = await Promise.all(Array.from({ length: WATCHES_MAX }, (_, i) => watched(`w${i}`)));
     expect(open.map(({ status }) => status)).toEqual(open.map(() => 200));
