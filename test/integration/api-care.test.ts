@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
+import { createMemoryState } from '../../src/state/memory.ts';
 import { createMemoryWakeup } from '../../src/state/memory-wakeup.ts';
+import { systemClock } from '../../src/system.ts';
 import { type RunningApp, startApp } from '../support/running-app.ts';
 
 let running: RunningApp;
@@ -58,6 +62,36 @@ describe('reconcile', () => {
       });
     }
     expect((await running.call('POST', '/v1/reconcile')).body).toEqual({ checked: 2, ...right });
+  });
+
+  test('[CN1] what it finds wrong is counted by kind: a row of the state, or what truth says of its messages', async () => {
+    const state = createMemoryState({ clock: systemClock });
+    const watched = await startApp({}, { state });
+    onTestFinished(() => watched.stop());
+    const message = { type: 'message.created', conv: 'c', sender: 'bob', members: ['ann', 'bob'] };
+    await watched.post({ ...message, message_id: 'm1' }, { ...message, message_id: 'm2' });
+    const drifted = async (): Promise<Record<string, number>> => {
+      const { body } = await watched.call('GET', '/metrics');
+      const lines = String(body['text']).matchAll(/^tidemark_drift_rows_total\{kind="(\w+)"\} (\d+)$/gm);
+      return Object.fromEntries([...lines].map(([, kind, count]) => [kind, Number(count)]));
+    };
+    const reconcile = async (repair: boolean) =>
+      (await watched.call('POST', '/v1/reconcile', { users: ['ann'], repair })).body;
+
+    const { rows, epoch, syncVersion } = await watched.app.services.sync.view('ann');
+    expect(await reconcile(false)).toMatchObject({ wrong: 0 });
+    expect(await drifted()).toEqual({});
+    const spoiled = rows.map((row) => ({ ...row, unread: 41 }));
+    await state.apply([{ user: 'ann', op: 'merged', parts: [], rows: spoiled, repairAt: { epoch, syncVersion } }]);
+    expect(await reconcile(true)).toEqual({ checked: 1, wrong: 1, repaired: 1 });
+    expect(await drifted()).toEqual({ state: 1 });
+    expect(await reconcile(true)).toMatchObject({ wrong: 0 });
+
+    const file = new DatabaseSync(join(watched.dataDir, 'truth.sqlite'));
+    file.exec("DELETE FROM messages WHERE message_id = 'm1'");
+    file.close();
+    expect(await reconcile(true)).toEqual({ checked: 1, wrong: 1, repaired: 0 });
+    expect(await drifted()).toEqual({ state: 1, truth: 1 });
   });
 });
 
