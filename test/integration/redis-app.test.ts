@@ -6,9 +6,12 @@ import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { type RunningApp, startApp } from '../support/running-app.ts';
 import { startRedis } from '../support/redis.ts';
+import { openTcpProxy } from '../support/tcp-proxy.ts';
 
 /** Two whole servers over one MariaDB and one Redis. */
 const DEADLINE_MS = 30_000;
+/** Twice as much a round trip: slow, and not away. */
+const SLOW_WAY_MS = 300;
 
 let mariadb: MariadbServer;
 beforeAll(async () => {
@@ -76,4 +79,31 @@ test('[OR2][AK4] what one node accepts while Redis is away is durable, counted b
   await expect.poll(async () => totalOf(there), { timeout: DEADLINE_MS, interval: 100 }).toBe(2);
   const { body } = await there.call('POST', '/v1/reconcile', { repair: false });
   expect(body).toMatchObject({ wrong: 0 });
+});
+
+test('[DT8] a node whose stores are slow is still ready, and says which of them', async () => {
+  const [database, redis] = await Promise.all([freshDatabase(mariadb.url), startRedis()]);
+  const mysqlUrl = new URL(database.url);
+  const lines = { truth: await openTcpProxy(Number(mysqlUrl.port)), state: await openTcpProxy(redis.port) };
+  mysqlUrl.port = String(lines.truth.port);
+  const node = await startApp({
+    TIDEMARK_MYSQL_URL: mysqlUrl.href,
+    TIDEMARK_REDIS_URL: `redis://127.0.0.1:${lines.state.port}`,
+  });
+  onTestFinished(async () => {
+    await node.stop();
+    await Promise.all([lines.truth.close(), lines.state.close(), redis.stop()]);
+    await database.drop();
+  });
+  const saysSoon = async (body: object) =>
+    expect.poll(async () => (await node.call('GET', '/readyz')).body, { timeout: DEADLINE_MS }).toEqual(body);
+  await saysSoon({ status: 'ready' });
+  lines.state.delayMs = SLOW_WAY_MS;
+  await saysSoon({ status: 'ready', slow: ['state'] });
+  lines.truth.delayMs = SLOW_WAY_MS;
+  await saysSoon({ status: 'ready', slow: ['truth', 'state'] });
+  lines.state.delayMs = 0;
+  await saysSoon({ status: 'ready', slow: ['truth'] });
+  lines.truth.delayMs = 0;
+  await saysSoon({ status: 'ready' });
 });
