@@ -160,9 +160,10 @@ export class TruthLog {
   }
 
   async note(): Promise<void> {
-    const { total, badge, rows } = await this.#product.unread(this.#user);
+    const { total, badge, mentions, rows } = await this.#product.unread(this.#user);
     this.#add('total', total);
     this.#add('badge', badge);
+    this.#add('mentions', mentions);
     for (const { conv, unread } of rows) this.#add(conv, unread);
   }
 

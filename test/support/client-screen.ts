@@ -56,6 +56,7 @@ function render(client: TidemarkClient): void {
   if (client.list().length === 0 && client.state !== 'live') return;
   show('total', String(client.total()));
   show('badge', String(client.badge()));
+  show('mentions', String(client.mentions()));
   for (const { conv, unread } of client.list()) show(conv, String(unread));
 }
 
