@@ -38,8 +38,8 @@ export interface Metrics {
 
   // Repair
   reconciled(users: number, seconds: number): void;
-  /** A row that differed from truth at equal revs. */
-  drifted(kind: string): void;
+  /** Rows that differed from truth at equal revs (`state`), or truth's formula from a count of its messages (`truth`). */
+  drifted(kind: 'state' | 'truth', rows: number): void;
   eventIdsTrimmed(count: number): void;
   /** Rows of the outbox that were fanned out again. */
   relayed(rows: number): void;
@@ -172,7 +172,7 @@ export function createMetrics(): MetricsRegistry {
       m.reconciled_users_total.inc(users);
       m.reconcile_seconds.observe(seconds);
     },
-    drifted: (kind) => m.drift_rows_total.inc({ kind }),
+    drifted: (kind, rows) => m.drift_rows_total.inc({ kind }, rows),
     faulted: (kind) => m.faults_total.inc({ kind }),
     relayed: (rows) => m.outbox_relayed_total.inc(rows),
     eventIdsTrimmed: (count) => m.event_ids_trimmed_total.inc(count),

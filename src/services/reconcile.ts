@@ -94,7 +94,8 @@ export class Reconcile {
     if (!view) return miscounted ? 'wrong' : 'right';
     const { wrong, behind, isTorn } = compare(view, rows);
     const isWrong = wrong > 0 || isTorn;
-    if (isWrong) metrics.drifted('state');
+    // Sums that are not those of right rows: something has drifted, too.
+    if (isWrong) metrics.drifted('state', Math.max(wrong, 1));
     if (repair && (isWrong || behind > 0)) {
       const repairAt = { epoch: view.epoch, syncVersion: view.syncVersion };
       // A repair moves the sums by what it changes, which leaves sums wrong that are not those of the rows.
@@ -126,7 +127,7 @@ export class Reconcile {
       if (again?.conversation.rev !== one.conversation.rev || again.membership.rev !== one.membership.rev) continue;
       const row = deriveRow(one, groupThreshold);
       if (row.unread === counted.unread && row.mentions === counted.mentions) continue;
-      metrics.drifted('truth');
+      metrics.drifted('truth', 1);
       return true;
     }
     return false;
