@@ -65,7 +65,7 @@ export class CommandLanes<Command, Answer> {
  * Its device has been told to send it again, and may have changed its mind since, on another node too: what has not begun by then
  * is never carried out.
  */
-function isWaitedFor<Command, Answer>({ deadline, reject }: Queued<Command, Answer>): boolean {
+export function isWaitedFor<Command, Answer>({ deadline, reject }: Queued<Command, Answer>): boolean {
   if (deadline?.isOver !== true) return true;
   reject(tooLate());
   return false;

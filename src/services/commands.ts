@@ -13,7 +13,7 @@ import { Unavailable, UserFault } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Clock, StateStore, Truth } from '../ports.ts';
 import { Batcher } from './batcher.ts';
-import { CommandLanes, type Queued } from './command-lanes.ts';
+import { CommandLanes, isWaitedFor, type Queued } from './command-lanes.ts';
 import { commitJobs, type JobOutcome, type UserCommand, type UserJob } from './command-transaction.ts';
 import type { Refresh } from './refresh.ts';
 import type { Sync } from './sync.ts';
@@ -39,6 +39,11 @@ type Command =
   | UserCommand
   | { readonly kind: 'read_all'; readonly epoch: string | undefined; readonly syncVersion: number | undefined };
 
+/** With who waits for each of its commands. */
+interface QueuedJob extends UserJob {
+  readonly queued: readonly Queued<Command, CommandAnswer>[];
+}
+
 /**
  * Conversations named by one transaction. Where truth is embedded nothing else runs meanwhile, so it is this that bounds how long
  * every socket of the node waits, whatever anybody sends; a job that names more (read_all) is alone.
@@ -52,11 +57,12 @@ const ITEMS_TOGETHER_MAX = 500;
 /** Answers that may wait for the state to come back; beyond it a command is refused although it is durable, and a resend is harmless. */
 const UNSHOWN_MAX = 10_000;
 const SHOW_AGAIN_MS = 250;
+const NO_ACK: UserCommand = { kind: 'ack', items: [] };
 
 export class Commands {
   readonly #deps: CommandsDeps;
   readonly #lanes: CommandLanes<Command, CommandAnswer>;
-  readonly #jobs: Batcher<UserJob, JobOutcome>;
+  readonly #jobs: Batcher<QueuedJob, JobOutcome>;
   readonly #unshown = new Set<Promise<void>>();
 
   constructor(deps: CommandsDeps) {
@@ -67,7 +73,7 @@ export class Commands {
       waitingMax: LANE_WAITING_MAX,
     });
     this.#jobs = new Batcher({
-      run: (jobs) => commitJobs(deps, jobs),
+      run: (jobs) => commitJobs(deps, jobs.map(stillWaitedFor)),
       isolates: (error) => !(error instanceof Unavailable),
       weightOf: ({ commands }) => commands.reduce((items, command) => items + itemsIn(command), 0),
       batchWeightMax: BATCH_ITEMS_MAX,
@@ -176,7 +182,7 @@ export class Commands {
   ): Promise<void> {
     // In the order received, so the last one is waited for longest.
     const deadline = queued.at(-1)?.deadline;
-    const { items, call, outboxIds } = await this.#jobs.add({ user, commands, deadline });
+    const { items, call, outboxIds } = await this.#jobs.add({ user, commands, deadline, queued });
     for (const item of items.flat()) this.#deps.metrics.acked(item.status);
     const lists = itemsOf(items);
     const answer = async (head: StateHead): Promise<void> => {
@@ -221,6 +227,15 @@ export class Commands {
       if (answer?.kind !== 'building') return head;
     }
   }
+}
+
+/** Acks that run together do not become late together: those that have while the job waited are refused, and ask for nothing. */
+function stillWaitedFor({ user, commands, deadline, queued }: QueuedJob): UserJob {
+  const due = commands.map((command, i) => {
+    const waiting = queued[i];
+    return waiting === undefined || isWaitedFor(waiting) ? command : NO_ACK;
+  });
+  return { user, commands: due, deadline };
 }
 
 function acksInFront(lane: readonly Queued<Command, CommandAnswer>[]): number {

@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest';
+import { Deadline } from '../../../src/deadline.ts';
+import { Unavailable } from '../../../src/errors.ts';
+import { systemClock } from '../../../src/system.ts';
+import { createHeldTruth, type HeldTruth } from '../../support/held-truth.ts';
 import { openServiceBench, type ServiceBench } from '../../support/service-bench.ts';
 
 async function withMessages(count: number): Promise<ServiceBench> {
@@ -22,6 +26,39 @@ test('[AK4][AK1] acks that arrive together run as one and each item gets its own
   expect(answers.map(({ items }) => items[0]?.unread)).toEqual([0, 0, 0, 0, 0]);
   expect(bench.changes).toHaveLength(1);
   expect(bench.changes[0]).toMatchObject({ user: 'ann', op: 'read', total: 0 });
+});
+
+test('[AK4] of acks that run together one that nobody waits for when they begin is refused and not done', async () => {
+  const held: { truth?: HeldTruth } = {};
+  const bench = openServiceBench({ truth: (inner) => (held.truth = createHeldTruth(inner)).truth });
+  const [early, late] = ['early', 'late'];
+  for (const conv of [early, late]) {
+    await bench.accept({ type: 'conversation.created', conv, members: ['ann', 'bob'] });
+    await bench.say(conv, 'carl', [`m-${conv}`], { members: ['carl'] });
+  }
+  for (const user of ['ann', 'bob']) await bench.services.sync.view(user);
+  const { commands } = bench.services;
+  const clock = { ...systemClock, steadyMs: () => systemClock.steadyMs() + bench.aheadMs };
+
+  const first = held.truth!.holdCommit();
+  const before = commands.ack('ann', []);
+  await first.reached;
+  const ofOther = commands.ack('bob', [{ conv: early, seq: 1 }]);
+  const acks = [
+    commands.ack('ann', [{ conv: late, seq: 1 }], new Deadline(clock)),
+    commands.ack('ann', [{ conv: early, seq: 1 }], new Deadline(clock, clock.steadyMs() + 60_000)),
+  ];
+  const outcomes = Promise.allSettled(acks);
+  const second = held.truth!.holdCommit();
+  first.letGo();
+  await Promise.all([before, second.reached]);
+  bench.aheadMs += 30_000;
+  second.letGo();
+  const [refused, done] = await outcomes;
+  expect(refused).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) });
+  expect(done).toMatchObject({ status: 'fulfilled', value: { items: [{ conv: early, status: 'applied' }] } });
+  expect((await ofOther).items[0]?.status).toBe('applied');
+  expect([await bench.unread('ann', late), await bench.unread('ann', early)]).toEqual([1, 0]);
 });
 
 test('[AK4] other commands run after the acks before them and before those after', async () => {
