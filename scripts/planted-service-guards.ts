@@ -274,6 +274,14 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     tests: ['test/integration/services/commands.test.ts'],
   },
   {
+    name: 'guard: an ack that is late when it begins is carried out with later ones',
+    rule: 'AK4',
+    file: 'src/services/commands.ts',
+    find: 'jobs.map(stillWaitedFor)',
+    replace: 'jobs',
+    tests: ['test/integration/services/commands.test.ts'],
+  },
+  {
     name: 'guard: a stream that is held is read by another node too',
     rule: 'OR1',
     file: `${STREAM_SCRIPTS}/take.lua`,
