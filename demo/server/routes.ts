@@ -11,7 +11,7 @@ import type { Clock, Random } from '../../src/ports.ts';
 import type { Services } from '../../src/services/services.ts';
 import type { UserTokens } from '../../src/user-tokens.ts';
 import { isFromThePage, isLocal } from '../../pages/server/local-request.ts';
-import { isPageFile, pageFile, type PageFileName } from '../../pages/server/page-files.ts';
+import { servePage } from '../../pages/server/page-files.ts';
 import { safetyHeaders } from '../../pages/server/safety-headers.ts';
 import { people, personOf } from '../cast.ts';
 import type { SceneAnswer, Standing, TokenAnswer } from '../demo-api.ts';
@@ -74,15 +74,7 @@ export function createDemoListener(deps: DemoDeps): RequestListener {
     return c.redirect(PATH, 303);
   }
 
-  const answerFile = async (c: DemoContext, name: PageFileName): Promise<Response> => {
-    const { type, body } = await pageFile(FOLDER, name);
-    return c.body(body, 200, { 'content-type': type });
-  };
-  app.get(PATH, (c) => answerFile(c, 'index.html'));
-  app.get(`${PATH}/:file`, (c) => {
-    const name = c.req.param('file');
-    return isPageFile(name) ? answerFile(c, name) : c.notFound();
-  });
+  servePage(app, PATH, FOLDER);
 
   const api = new Hono<{ Bindings: HttpBindings }>();
   api.use(bodyLimit({ maxSize: BODY_BYTES_MAX, onError: tooLarge }));

@@ -1,14 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { isLocal } from '../../pages/server/local-request.ts';
-import { isPageFile, pageFile, type PageFileName } from '../../pages/server/page-files.ts';
+import { servePage } from '../../pages/server/page-files.ts';
 import { safetyHeaders } from '../../pages/server/safety-headers.ts';
 import type { FrontParts } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
-
-type PageContext = Context<{ Bindings: HttpBindings }>;
 
 const PATH = '/inspect';
 /** Beside this folder, in the sources and in a build alike. */
@@ -37,15 +35,7 @@ function createPageListener(access: 'loopback' | 'on'): RequestListener {
     }
     return next();
   });
-  const answerFile = async (c: PageContext, name: PageFileName): Promise<Response> => {
-    const { type, body } = await pageFile(FOLDER, name);
-    return c.body(body, 200, { 'content-type': type });
-  };
-  app.get(PATH, (c) => answerFile(c, 'index.html'));
-  app.get(`${PATH}/:file`, (c) => {
-    const name = c.req.param('file');
-    return isPageFile(name) ? answerFile(c, name) : c.notFound();
-  });
+  servePage(app, PATH, FOLDER);
   const listener = getRequestListener(app.fetch, { hostname: 'localhost' });
   return (request, response) => void listener(request, response);
 }

@@ -22,7 +22,7 @@ export const BORDERS: Border[] = [
   { room: 'client/react', may: ['client', 'protocol', 'react'] },
   { room: 'client', may: ['client', 'protocol'] },
   // Pages that the server brings along, and what they have in common.
-  { room: 'pages/server', may: ['pages/server', 'esbuild', 'node:*'] },
+  { room: 'pages/server', may: ['pages/server', 'hono', '@hono/node-server', 'esbuild', 'node:*'] },
   { room: 'pages', may: [] },
   { room: 'inspector/server', may: ['inspector', 'pages', 'src', 'hono', '@hono/node-server', 'node:*'] },
   { room: 'inspector', may: ['inspector', 'pages', 'protocol'] },
