@@ -1,20 +1,12 @@
 import { expect, test } from 'vitest';
 import { usePlainBrowser } from '../support/browser.ts';
-import { openContext, TruthLog } from '../support/client-browser.ts';
+import { message, openContext, TruthLog } from '../support/client-browser.ts';
 import type { Screen } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
 import { startProduct } from '../support/product.ts';
 
 /** Tabs that the browser freezes and lets run again. */
 const browser = usePlainBrowser();
-
-const message = (conv: string, id: string) => ({
-  type: 'message.created',
-  conv,
-  message_id: `${conv}-${id}`,
-  sender: 'u2',
-  members: ['u1', 'u2'],
-});
 
 async function scene() {
   const product = await startProduct();

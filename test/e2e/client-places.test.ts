@@ -1,19 +1,11 @@
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { bundled, openContext, TruthLog } from '../support/client-browser.ts';
+import { bundled, message, openContext, TruthLog } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
 import { signedToken, startProduct } from '../support/product.ts';
 
 /** Where a client may find itself: in a worker, beside the database of an older version, in a page that is left at once. */
 const browser = useBrowser();
-
-const message = (conv: string, id: string) => ({
-  type: 'message.created',
-  conv,
-  message_id: `${conv}-${id}`,
-  sender: 'u2',
-  members: ['u1', 'u2'],
-});
 
 async function scene() {
   const product = await startProduct();

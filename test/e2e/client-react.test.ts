@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { openContext } from '../support/client-browser.ts';
+import { message, openContext } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
 import { startProduct } from '../support/product.ts';
 
 /** The hooks under real React in a real browser, in StrictMode, on the running product. */
 const browser = useBrowser();
-
-const message = (conv: string, id: string, more: object = {}) => ({
-  type: 'message.created',
-  conv,
-  message_id: `${conv}-${id}`,
-  sender: 'u2',
-  members: ['u1', 'u2'],
-  ...more,
-});
 
 test('one changed conversation renders one row; StrictMode opens one socket; unmounting closes it', async () => {
   const product = await startProduct();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { openContext, storedCommands, TruthLog } from '../support/client-browser.ts';
+import { message, openContext, storedCommands, TruthLog } from '../support/client-browser.ts';
 import type { BrowserOptions } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
 import { startProduct } from '../support/product.ts';
@@ -15,15 +15,6 @@ import { trueInOrder } from '../support/true-numbers.ts';
  */
 const browser = useBrowser();
 const CONVS = ['c1', 'c2', 'c3'];
-
-const message = (conv: string, id: string, more: object = {}) => ({
-  type: 'message.created',
-  conv,
-  message_id: `${conv}-${id}`,
-  sender: 'u2',
-  members: ['u1', 'u2'],
-  ...more,
-});
 
 interface SceneOptions extends BrowserOptions {
   /** Where what happens is meant for a tab that nobody takes over from, the other is opened when it has happened. */

@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { openContext, storedCommands, TruthLog } from '../support/client-browser.ts';
+import { message, openContext, storedCommands, TruthLog } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
 import { startProduct } from '../support/product.ts';
 
 /** Two tabs of one browser and a phone, in a real browser on the running product. */
 const browser = useBrowser();
-
-const message = (conv: string, id: string, more: object = {}) => ({
-  type: 'message.created',
-  conv,
-  message_id: `${conv}-${id}`,
-  sender: 'u2',
-  members: ['u1', 'u2'],
-  ...more,
-});
 
 async function scene(settings: Record<string, string> = {}) {
   const product = await startProduct(settings);

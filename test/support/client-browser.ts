@@ -25,6 +25,18 @@ export interface BrowserOptions {
   isPlain?: boolean;
 }
 
+/** To the user of the browsers, in a conversation that it makes if need be. */
+export function message(conv: string, id: string, more: object = {}): object {
+  return {
+    type: 'message.created',
+    conv,
+    message_id: `${conv}-${id}`,
+    sender: 'u2',
+    members: ['u1', 'u2'],
+    ...more,
+  };
+}
+
 export async function bundled(script: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(ROOT, 'test/support', script)],
