@@ -1,3 +1,5 @@
+import type { Need } from './need.ts';
+
 /**
  * One line of the table: a figure of ours beside its baseline, taken in turn within one run, since machines are shared and drift.
  * A budget is missed only by more than the noise band.
@@ -7,6 +9,7 @@ export interface Line {
   /** What is compared, for whoever reads the table. */
   readonly what: string;
   readonly budget: Budget;
+  readonly needs?: readonly Need[];
   run(): Promise<Outcome>;
 }
 

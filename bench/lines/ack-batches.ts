@@ -1,5 +1,6 @@
 import { inTurn, type Line } from '../line.ts';
 import { openBenchMysql } from '../mysql.ts';
+import { MARIADB } from '../need.ts';
 
 const CONNECTIONS = 8;
 const USERS = 500;
@@ -15,6 +16,7 @@ export const ackBatches: Line = {
   name: 'acks into truth, MariaDB',
   what: `acks a second, ${FRAMES} of each conversation on their way at once, against one UPDATE an ack on ${CONNECTIONS} connections`,
   budget: { kind: 'at least', bound: 8, unit: '× the acks a second' },
+  needs: [MARIADB],
   async run() {
     const mysql = await openBenchMysql();
     const { post } = mysql.services;

@@ -1,6 +1,7 @@
 import type { Connection } from 'mysql2/promise';
 import { inTurn, type Line, type Outcome } from '../line.ts';
 import { type BenchMysql, openBenchMysql } from '../mysql.ts';
+import { MARIADB } from '../need.ts';
 
 const CONVERSATIONS = 1000;
 const FEW = 5;
@@ -13,6 +14,7 @@ export const coldUserMysql: Line = {
   name: 'cold state of a user with 1,000 conversations, MariaDB',
   what: `time of reading all rows of the user from truth, ${MANY.toLocaleString('en')} against ${FEW} unread in each conversation`,
   budget: { kind: 'at most', bound: 1.2, unit: '× the time' },
+  needs: [MARIADB],
   run: async () =>
     measured(async ({ truth }) => {
       const read = (user: string, unread: number) => async () => {
@@ -32,6 +34,7 @@ export const coldUserCapped: Line = {
   name: 'cold state of a user against capped counts, MariaDB',
   what: `reading all rows of a user, exact numbers and all, against one capped count a conversation in a single statement`,
   budget: { kind: 'at most', bound: 0.1, unit: '× the time' },
+  needs: [MARIADB],
   run: async () =>
     measured(async (mysql) => {
       const { truth } = mysql;

@@ -3,6 +3,7 @@ import { startMariadb } from '../../loadtest/mariadb.ts';
 import { Target } from '../../loadtest/target.ts';
 import { startChild } from '../child.ts';
 import { type Line, median } from '../line.ts';
+import { LINUX, MARIADB, REDIS } from '../need.ts';
 import { closeClients, openClients, type RawClient } from '../raw-sockets.ts';
 import { secondsOf, startRedis } from '../redis-server.ts';
 
@@ -29,6 +30,7 @@ export const endToEnd: Line = {
   name: 'end to end against the usual pipeline',
   what: `badges a core-second of node, MariaDB and Redis together: messages to ${MEMBERS} who are connected, against a transaction a message, a script and a PUBLISH a member`,
   budget: { kind: 'at least', bound: 2, unit: '× the badges' },
+  needs: [LINUX, MARIADB, REDIS],
   async run() {
     const mariadb = await startMariadb();
     const admin = await createConnection(mariadb.url);

@@ -1,5 +1,6 @@
 import { inTurn, type Line } from '../line.ts';
 import { openBenchMysql } from '../mysql.ts';
+import { MARIADB } from '../need.ts';
 import { PLAIN_TABLES, sendAlone } from '../plain-messages.ts';
 
 const CONNECTIONS = 8;
@@ -13,6 +14,7 @@ export const hotSeqs: Line = {
   name: 'seqs of a hot conversation, MariaDB',
   what: `messages a second posted one by one, against one transaction a message on ${CONNECTIONS} connections`,
   budget: { kind: 'at least', bound: 15, unit: '× the messages a second' },
+  needs: [MARIADB],
   async run() {
     const mysql = await openBenchMysql();
     const { post } = mysql.services;

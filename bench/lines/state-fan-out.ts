@@ -1,5 +1,6 @@
 import { type Line, median, ROUNDS } from '../line.ts';
 import { NaiveState } from '../naive-state.ts';
+import { LINUX, REDIS } from '../need.ts';
 import { openBenchRedis, type BenchRedis } from '../redis-server.ts';
 import { buildState, usualRow } from '../state-rows.ts';
 
@@ -48,6 +49,7 @@ function line(
     name,
     what,
     budget,
+    needs: [LINUX, REDIS],
     async run() {
       const redis = await openBenchRedis();
       const naive = new NaiveState(redis.plain);

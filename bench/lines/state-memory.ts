@@ -1,5 +1,6 @@
 import { partitionOf, userKey } from '../../src/state/redis/partitions.ts';
 import type { Line } from '../line.ts';
+import { REDIS } from '../need.ts';
 import { openBenchRedis } from '../redis-server.ts';
 import { buildState, usualRow } from '../state-rows.ts';
 
@@ -14,6 +15,7 @@ export const stateMemory: Line = {
   name: 'state: memory of a user with 10, 100 and 1,000 conversations',
   what: 'MEMORY USAGE of the key, against 0.9, 7 and 65 KB. The value is the largest share of its budget.',
   budget: { kind: 'at most', bound: 1, unit: 'of the budget' },
+  needs: [REDIS],
   async run() {
     const redis = await openBenchRedis();
     const shares: number[] = [];

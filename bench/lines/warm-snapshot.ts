@@ -1,5 +1,6 @@
 import { partitionOf, userKey } from '../../src/state/redis/partitions.ts';
 import { type Line, median, ROUNDS } from '../line.ts';
+import { REDIS } from '../need.ts';
 import { openBenchRedis } from '../redis-server.ts';
 import { buildState, usualRow } from '../state-rows.ts';
 
@@ -12,6 +13,7 @@ export const warmSnapshot: Line = {
   name: 'state: warm snapshot of 1,000 conversations',
   what: 'Processor of the node: a read of the state, to finished rows, against an HGETALL of the same key into buffers.',
   budget: { kind: 'at most', bound: 0.1, unit: 'of the baseline' },
+  needs: [REDIS],
   async run() {
     const redis = await openBenchRedis();
     const rows = Array.from({ length: CONVS }, (_, i) => usualRow(`conv-${String(i).padStart(6, '0')}`, i));
