@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { inDataFolder } from './data-folder.ts';
 import type { Random } from './ports.ts';
 
 /** Secrets that nobody configured: made once, kept in the data folder, readable by the owner alone. */
@@ -25,14 +16,15 @@ export type SecretName = 'api-key' | 'token-secret';
 /** 36^48 possible values: 248 bits. */
 const SECRET_LENGTH = 48;
 const DRAFT_LENGTH = 8;
-const OWNER_ONLY_FILE = 0o600;
-const OWNER_ONLY_DIR = 0o700;
+const OWNER_ONLY = 0o600;
 
 /** Reads the secret, or makes it when there is none. Two processes that start at once end up with the same one. */
 export function keptSecret(dataDir: string, name: SecretName, random: Random): KeptSecret {
-  const file = join(dataDir, name);
-  const isNew = !existsSync(file) && create(dataDir, file, random);
-  return { value: readSecret(dataDir, name), file, isNew };
+  return inDataFolder(dataDir, () => {
+    const file = join(dataDir, name);
+    const isNew = !existsSync(file) && create(file, random);
+    return { value: readSecret(dataDir, name), file, isNew };
+  });
 }
 
 /** Throws when there is none. */
@@ -44,9 +36,9 @@ export function readSecret(dataDir: string, name: SecretName): string {
 }
 
 /** Written beside its place first: a file that is there is complete. False when another process was faster. */
-function create(dataDir: string, file: string, random: Random): boolean {
+function create(file: string, random: Random): boolean {
   const draft = `${file}.${random.token(DRAFT_LENGTH)}`;
-  const handle = openDraft(dataDir, draft);
+  const handle = openSync(draft, 'wx', OWNER_ONLY);
   try {
     writeSync(handle, `${random.token(SECRET_LENGTH)}\n`);
     fsyncSync(handle);
@@ -58,15 +50,5 @@ function create(dataDir: string, file: string, random: Random): boolean {
   } finally {
     closeSync(handle);
     unlinkSync(draft);
-  }
-}
-
-function openDraft(dataDir: string, draft: string): number {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: OWNER_ONLY_DIR });
-    return openSync(draft, 'wx', OWNER_ONLY_FILE);
-  } catch (error) {
-    const reason = (error as Error).message;
-    throw new Error(`cannot write to ${dataDir}, the folder that TIDEMARK_DATA_DIR names: ${reason}`, { cause: error });
   }
 }

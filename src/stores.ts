@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from './config.ts';
+import { inDataFolder } from './data-folder.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, EpochSource, Leases, Random, StateStore, Truth, Wakeup } from './ports.ts';
 import { createMemoryEpochs } from './state/memory-epochs.ts';
@@ -39,7 +40,8 @@ export async function openStores(config: Config, deps: StoresDeps): Promise<Stor
   const { mysqlUrl, redisUrl } = config;
   if (mysqlUrl !== null && redisUrl !== null) return openShared(config, mysqlUrl, redisUrl, deps);
   if (mysqlUrl !== null) return openSole(config, mysqlUrl, deps);
-  const truth = deps.truth ?? openSqliteTruth({ file: join(config.dataDir, 'truth.sqlite') });
+  const { dataDir } = config;
+  const truth = deps.truth ?? inDataFolder(dataDir, () => openSqliteTruth({ file: join(dataDir, 'truth.sqlite') }));
   return closing({ ...inMemory(config, deps), truth, leases: alone });
 }
 

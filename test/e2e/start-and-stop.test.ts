@@ -60,7 +60,7 @@ describe('start', () => {
     const { port } = new URL(await first.ready);
     const second = start({ TIDEMARK_PORT: port });
     expect(await second.exit).toBe(1);
-    expect(second.lines.at(-1)).toMatch(/"level":"fatal".*TIDEMARK_PORT.*EADDRINUSE/);
+    expect(second.lines).toContainEqual(expect.stringMatching(/"level":"fatal".*TIDEMARK_PORT.*EADDRINUSE/));
     first.child.kill('SIGINT');
     expect(await first.exit).toBe(0);
   });

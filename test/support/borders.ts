@@ -49,7 +49,8 @@ export const BORDERS: Border[] = [
   { room: 'src/config.ts', may: ['protocol', 'src/config-option.ts', 'src/state/redis/redis-url.ts'] },
   { room: 'src/config-option.ts', may: [] },
   { room: 'src/system.ts', may: ['src/ports.ts', 'node:*'] },
-  { room: 'src/kept-secret.ts', may: ['src/ports.ts', 'node:*'] },
+  { room: 'src/data-folder.ts', may: ['node:*'] },
+  { room: 'src/kept-secret.ts', may: ['src/data-folder.ts', 'src/ports.ts', 'node:*'] },
   { room: 'src/user-tokens.ts', may: ['src/ports.ts', 'protocol', 'jose', 'node:crypto'] },
   {
     room: 'src/main.ts',
@@ -63,7 +64,10 @@ export const BORDERS: Border[] = [
       'node:*',
     ],
   },
-  { room: 'src/stores.ts', may: ['src/config.ts', 'src/truth', 'src/state', ...USE_CASES, 'node:*'] },
+  {
+    room: 'src/stores.ts',
+    may: ['src/config.ts', 'src/data-folder.ts', 'src/truth', 'src/state', ...USE_CASES, 'node:*'],
+  },
   { room: 'src/app.ts', may: ['src', 'protocol', 'node:*'] },
 
   // A black box: knows the wire and nothing of the server.

@@ -18,7 +18,12 @@ export interface NodeProcess {
 }
 
 export function runNode(args: string[], settings: Record<string, string>): NodeProcess {
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: settings });
+  return runProgram(process.execPath, args, settings);
+}
+
+/** The same of a program that becomes `node FILE …`, or of another Node. */
+export function runProgram(program: string, args: string[], settings: Record<string, string>): NodeProcess {
+  const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: settings });
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines: string[] = [];
   let errors = '';

@@ -1,6 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { TruthFileError } from './file-error.ts';
 
+const SQLITE_BUSY = 5;
+
 /**
  * Keeps a second process away from `file` and answers how to let go. The lock is one that the system takes back when the process
  * dies, however it dies, so there is nothing stale to clean up: an exclusive transaction on an empty database beside the file.
@@ -17,11 +19,14 @@ export function lockBeside(file: string): () => void {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
-    throw new TruthFileError(
-      'locked',
-      `${file} is in use by another process; one data folder serves one process`,
-      error,
-    );
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) {
+      throw new TruthFileError(
+        'locked',
+        `${file} is in use by another process; one data folder serves one process`,
+        error,
+      );
+    }
+    throw new TruthFileError('unusable', `${lockFile} cannot be locked: ${(error as Error).message}`, error);
   }
   return () => lock.close();
 }

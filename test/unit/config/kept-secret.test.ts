@@ -53,10 +53,3 @@ test('a secret may end without a newline, but not be empty', () => {
   expect(() => readSecret(dir, 'api-key')).toThrow(/api-key is empty/);
   expect(readFileSync(join(dir, 'api-key'), 'utf8')).toBe('\n');
 });
-
-test('a folder that cannot be written to is named, with the setting that names it', () => {
-  writeFileSync(dir, 'a file');
-  expect(() => keptSecret(dir, 'api-key', systemRandom)).toThrow(
-    `cannot write to ${dir}, the folder that TIDEMARK_DATA_DIR names: EEXIST`,
-  );
-});
