@@ -18,7 +18,9 @@ import { hotGroupFrames } from './lines/hot-group-frames.ts';
 import { hotGroupGain } from './lines/hot-group-gain.ts';
 import { hotSeqs } from './lines/hot-seqs.ts';
 import { idleSocket } from './lines/idle-socket.ts';
+import { reconnectDrops } from './lines/reconnect-drops.ts';
 import { reconnects } from './lines/reconnects.ts';
+import { socketIoEmit } from './lines/socket-io-emit.ts';
 import { stateFanOut, stateFanOutClient } from './lines/state-fan-out.ts';
 import { stateMemory } from './lines/state-memory.ts';
 import { uniqueDelta } from './lines/unique-delta.ts';
@@ -36,6 +38,7 @@ export const LINES: Readonly<Record<string, Line>> = {
   'state-memory': stateMemory,
   'warm-snapshot': warmSnapshot,
   'unique-delta': uniqueDelta,
+  'socket-io-emit': socketIoEmit,
   'hello-noop': helloNoop,
   'idle-socket': idleSocket,
   'hot-group-frames': hotGroupFrames,
@@ -47,6 +50,7 @@ export const LINES: Readonly<Record<string, Line>> = {
   'badge-overload': badgeOverload,
   'end-to-end': endToEnd,
   reconnects,
+  'reconnect-drops': reconnectDrops,
   'cut-time': cutTime,
   'cut-resumed': cutResumed,
   'client-size': clientSize,

@@ -10,6 +10,18 @@ export interface RawClient {
   bytes: number;
   /** From dialling until it was answered. */
   readyMs: number;
+  /** Called with each read behind the answer. */
+  onBytes: (() => void) | null;
+}
+
+/** How a client of some server begins. */
+export interface Opening {
+  readonly path: string;
+  readonly subprotocol?: string;
+  /** What each says when it is connected, as a frame; then its answer is waited for. null: nothing. */
+  readonly first: ((i: number) => Buffer) | null;
+  /** Whether what came is the answer, or more has to come; throws when it is another. */
+  readonly isAnswer: (bytes: Buffer) => boolean;
 }
 
 const HEAD_END = '\r\n\r\n';
@@ -17,20 +29,24 @@ const READ_BYTES = 65_536;
 /** All sockets read into it, since nobody looks at what was read once it has been counted. */
 const shared = Buffer.alloc(READ_BYTES);
 
-/** Opens so many, `width` at a time. `hello`: what each says when it is connected; then its first answer is waited for. */
+/** Clients of a gateway, or of a server that does not look at what they say. */
 export async function openClients(
   port: number,
   count: number,
   width: number,
   hello: ((i: number) => ClientFrame) | null = null,
 ): Promise<RawClient[]> {
+  const { subprotocol } = msgpackCodec;
+  const first = hello && ((i: number) => maskedBinary(msgpackCodec.encode(hello(i)) as Uint8Array));
+  return openSockets(port, count, width, { path: '/v1/ws', subprotocol, first, isAnswer: isWelcome });
+}
+
+/** Opens so many, `width` at a time. */
+export async function openSockets(port: number, count: number, width: number, opening: Opening): Promise<RawClient[]> {
   const clients: RawClient[] = [];
   const numbers = Array.from({ length: count }, (_, i) => i);
   await inParallel(numbers, width, async (i) => {
-    clients[i] = await openClient(
-      port,
-      hello === null ? null : maskedMessage(msgpackCodec.encode(hello(i)) as Uint8Array),
-    );
+    clients[i] = await openSocket(port, opening, opening.first?.(i) ?? null);
   });
   return clients;
 }
@@ -40,63 +56,85 @@ export async function closeClients(clients: readonly RawClient[]): Promise<void>
   await new Promise((resolve) => setTimeout(resolve, 200));
 }
 
-function openClient(port: number, hello: Buffer | null): Promise<RawClient> {
+function openSocket(port: number, { path, subprotocol, isAnswer }: Opening, first: Buffer | null): Promise<RawClient> {
   return new Promise((resolve, reject) => {
     const sinceMs = performance.now();
     const ready = (): void => {
-      if (client.readyMs === 0) client.readyMs = performance.now() - sinceMs;
+      client.readyMs = performance.now() - sinceMs;
       resolve(client);
     };
     let isUpgraded = false;
+    const upgraded = (bytes: Buffer): Buffer => {
+      const end = bytes.indexOf(HEAD_END);
+      const head = bytes.toString('latin1');
+      if (end < 0 || !head.startsWith('HTTP/1.1 101')) throw new Error(`no handshake: ${head}`);
+      isUpgraded = true;
+      if (first === null) ready();
+      else socket.write(first);
+      return bytes.subarray(end + HEAD_END.length);
+    };
     const onread = {
       buffer: shared,
-      callback(bytes: number, buffer: Uint8Array): boolean {
-        if (isUpgraded) {
-          if (client.bytes === 0 && !isWelcome(buffer)) reject(new Error('the hello was not answered by a welcome'));
-          client.bytes += bytes;
-          ready();
-          return true;
+      callback(length: number, { buffer, byteOffset }: Uint8Array): boolean {
+        try {
+          const read = Buffer.from(buffer, byteOffset, length);
+          const bytes = isUpgraded ? read : upgraded(read);
+          if (bytes.length === 0) return true;
+          client.bytes += bytes.length;
+          if (client.readyMs > 0) client.onBytes?.();
+          else if (isAnswer(bytes)) ready();
+        } catch (error) {
+          reject(error);
         }
-        const head = Buffer.from(buffer.buffer, buffer.byteOffset, bytes).toString('latin1');
-        if (!head.startsWith('HTTP/1.1 101') || !head.endsWith(HEAD_END)) reject(new Error(`no handshake: ${head}`));
-        isUpgraded = true;
-        if (hello === null) ready();
-        else socket.write(hello);
         return true;
       },
     };
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, () => socket.write(request(port)));
-    const client: RawClient = { socket, bytes: 0, readyMs: 0 };
+    const dialled = (): boolean => socket.write(request(port, path, subprotocol));
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, dialled);
+    const client: RawClient = { socket, bytes: 0, readyMs: 0, onBytes: null };
     socket.on('error', reject);
     socket.once('close', () => reject(new Error('the socket was closed')));
   });
 }
 
 /** The first frame of a gateway, which is always a short one. */
-function isWelcome(bytes: Uint8Array): boolean {
+function isWelcome(bytes: Buffer): true {
   const end = 2 + (bytes[1] as number);
-  const decoded = msgpackCodec.decodeServer(bytes.slice(2, end));
-  return decoded.ok && decoded.frame.t === 'welcome';
+  const decoded = msgpackCodec.decodeServer(Uint8Array.from(bytes.subarray(2, end)));
+  if (!decoded.ok || decoded.frame.t !== 'welcome') throw new Error('the hello was not answered by a welcome');
+  return true;
 }
 
-function request(port: number): string {
+function request(port: number, path: string, subprotocol?: string): string {
   const lines = [
-    'GET /v1/ws HTTP/1.1',
+    `GET ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
     'Upgrade: websocket',
     'Connection: Upgrade',
     `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
     'Sec-WebSocket-Version: 13',
-    `Sec-WebSocket-Protocol: ${msgpackCodec.subprotocol}`,
+    ...(subprotocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${subprotocol}`]),
   ];
   return `${lines.join('\r\n')}${HEAD_END}`;
 }
 
-/** One binary message of a client (RFC 6455 §5.2); a mask of zeros is one. */
-function maskedMessage(payload: Uint8Array): Buffer {
+/** Opcodes of RFC 6455 §5.2, of a frame that is the whole message. */
+const TEXT = 0x81;
+const BINARY = 0x82;
+
+function maskedBinary(payload: Uint8Array): Buffer {
+  return masked(BINARY, payload);
+}
+
+export function maskedText(text: string): Buffer {
+  return masked(TEXT, Buffer.from(text));
+}
+
+/** One message of a client; a mask of zeros is one. */
+function masked(opcode: number, payload: Uint8Array): Buffer {
   const isShort = payload.length < 126;
   const header = Buffer.alloc((isShort ? 2 : 4) + 4);
-  header[0] = 0x82;
+  header[0] = opcode;
   header[1] = 0x80 | (isShort ? payload.length : 126);
   if (!isShort) header.writeUInt16BE(payload.length, 2);
   return Buffer.concat([header, payload]);
