@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { TidemarkClient } from '../../client/index.ts';
 import type { ClientOptions, Conversation } from '../../client/index.ts';
 import type { Row } from '../../protocol/server-frames.ts';
+import { freePort } from '../../loadtest/free-port.ts';
 import { runNode } from './server-process.ts';
 import type { NodeProcess } from './server-process.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -12,7 +13,7 @@ export const API_KEY = 'k'.repeat(32);
 export const TOKEN_SECRET = randomBytes(32).toString('hex');
 const HOUR_MS = 3_600_000;
 /** A bound on a hang. */
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 export interface Unread {
   epoch: string;
@@ -47,7 +48,7 @@ export function signedToken(user: string, ttlMs = HOUR_MS): string {
 
 export async function startProduct(settings: Record<string, string> = {}): Promise<Product> {
   const dataDir = tempFolder();
-  let port = '0';
+  const port = await freePort();
   let devices = 0;
   let server: NodeProcess;
   let url = '';
@@ -62,7 +63,6 @@ export async function startProduct(settings: Record<string, string> = {}): Promi
       ...settings,
     });
     url = await server.ready;
-    ({ port } = new URL(url));
   }
 
   async function call(method: string, path: string, body?: object): Promise<unknown> {
