@@ -24,7 +24,12 @@ export function runNode(args: string[], settings: Record<string, string>): NodeP
 /** The same of a program that becomes `node FILE …`, or of another Node. */
 export function runProgram(program: string, args: string[], settings: Record<string, string>): NodeProcess {
   const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: settings });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  const gone = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    // It writes into folders that are removed next.
+    await gone;
+  });
   const lines: string[] = [];
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
