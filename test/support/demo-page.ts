@@ -1,5 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
+import { freePort } from '../../loadtest/free-port.ts';
 import { type NodeProcess, runNode } from './server-process.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -16,6 +17,8 @@ export interface DemoPage {
   total(device: string): Promise<number>;
   /** Opens the menu of a row and chooses. */
   choose(device: string, room: string, item: string): Promise<void>;
+  /** A button below the devices: `send`, `flood`, `restart` and so on. While one is busy with the last click, another is none. */
+  press(button: string): Promise<void>;
   say(text: string): Promise<void>;
   /** Until so many devices stand where the server stands, by checks made after this call; none may ever have found anything wrong. */
   level(devices?: number): Promise<void>;
@@ -27,7 +30,8 @@ export function eventually<T>(look: () => T | Promise<T>): ReturnType<typeof exp
 }
 
 export const DEVICES = ['Phone', 'Phone 2', 'Laptop'] as const;
-const PATIENCE_MS = 30_000;
+/** A socket that is dead is found out after 13 s of silence at the least, and a timer that comes late makes it wait as long again. */
+const PATIENCE_MS = 60_000;
 
 export function startDemo(settings: Record<string, string> = {}, dataDir = tempFolder()): NodeProcess {
   return runNode(['src/main.ts'], { TIDEMARK_PORT: '0', TIDEMARK_DATA_DIR: dataDir, ...settings });
@@ -46,7 +50,7 @@ export async function demoLinks(server: NodeProcess, count = 1): Promise<string[
 }
 
 export async function openDemo(browser: Browser): Promise<DemoPage> {
-  const server = startDemo();
+  const server = startDemo({ TIDEMARK_PORT: await freePort() });
   const [link = ''] = await demoLinks(server);
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   onTestFinished(() => page.close());
@@ -81,9 +85,12 @@ export async function openDemo(browser: Browser): Promise<DemoPage> {
       await row(title, room).locator('.row-more').click();
       await page.getByRole('menuitem', { name: item, exact: true }).click();
     },
+    async press(button) {
+      await page.locator(`#${button}:not([aria-busy])`).click();
+    },
     async say(text) {
       await page.locator('#text').fill(text);
-      await page.locator('#send').click();
+      await demo.press('send');
     },
     async level(devices = 9) {
       const before = await checks();
