@@ -41,7 +41,12 @@ test('one changed conversation renders one row; StrictMode opens one socket; unm
   expect(await rendered(before)).toEqual({ c3: 1, sums: 1 });
 
   before = await commits();
-  await screen.page.evaluate('tidemark.sync({ force: true })');
+  await screen.page.evaluate(`
+    const { promise, resolve } = Promise.withResolvers();
+    tidemark.on('synced', () => resolve());
+    tidemark.sync({ force: true });
+    promise;
+  `);
   await screen.live();
   expect(Object.keys(await rendered(before)).filter((part) => part !== 'line')).toEqual([]);
 

@@ -1,5 +1,5 @@
 // An app in React, for tests in a browser: a row for each conversation, and how often each part was rendered onto the page.
-import { createElement, memo, StrictMode, useEffect } from 'react';
+import { createElement, memo, StrictMode, useLayoutEffect } from 'react';
 import type { ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { TidemarkClient } from '../../client/index.ts';
@@ -32,9 +32,9 @@ class CountedSocket extends WebSocket {
   }
 }
 
-/** After every time that the component was rendered onto the page. */
+/** Whenever the component is rendered onto the page, in the same moment: whoever sees the one finds the other. */
 function useCommits(part: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     commits[part] = (commits[part] ?? 0) + 1;
   });
 }
