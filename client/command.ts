@@ -20,6 +20,13 @@ export type ReadAllCommand = WithoutId<'read_all'> & { heads: readonly AckComman
 
 export type Command = SingleCommand | ReadAllCommand;
 
+const KINDS: unknown[] = ['ack', 'mark', 'prefs', 'clear', 'read_all'] satisfies Command['t'][];
+
+/** Not so: what a newer version has written, or something that is damaged. */
+export function isCommand(value: unknown): value is Command {
+  return KINDS.includes((value as Command | null)?.t);
+}
+
 export function frameOf(command: Exclude<Command, AckCommand>, id: number): ClientFrame {
   const frame = { ...command, id, heads: undefined, heldHead: undefined };
   return frame;

@@ -1,5 +1,5 @@
 // The store of a browser: one database per app and origin, rows and cursor in one transaction (CD2).
-import { persisted } from './persistence.ts';
+import { isSince, persisted } from './persistence.ts';
 import type { StoreBackend, StoreChange, Stored } from './persistence.ts';
 import type { ClientStore } from './store.ts';
 import type { Row } from '../protocol/server-frames.ts';
@@ -25,6 +25,14 @@ const BUCKETS = 64;
 /** One record: all but the rows. */
 const STANDING = 'standing';
 const KEY = 0;
+/**
+ * A database that does not answer is given up: a tab that hangs in the middle of a write holds it from the others, and browsers
+ * have had releases in which it never opened. Numbers wait for what is read; nothing waits for a write but the next one.
+ */
+const READ_MS_MAX = 5_000;
+const WRITE_MS_MAX = 30_000;
+
+type Standing = Omit<Stored, 'rows'>;
 
 /** For `new TidemarkClient({ store: indexedDbStore(), … })`. Never throws. */
 export function indexedDbStore({ name = 'tidemark', failed = () => {} }: IndexedDbOptions = {}): ClientStore {
@@ -54,30 +62,37 @@ export function indexedDbBackend(name: string): StoreBackend {
   ): Promise<T> {
     const database = await open();
     const transaction = database.transaction([ROWS, STANDING], mode);
+    const late = setTimeout(() => abort(transaction), mode === 'readonly' ? READ_MS_MAX : WRITE_MS_MAX);
     const done = new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was aborted'));
     });
     const answer = work((table) => transaction.objectStore(table));
-    await done;
+    await done.finally(() => clearTimeout(late));
     return answer;
   }
 
   return {
     async load(): Promise<unknown> {
       const [standing, rows] = await transact('readonly', (store) => [
-        store(STANDING).get(KEY) as IDBRequest<Omit<Stored, 'rows'> | undefined>,
+        store(STANDING).get(KEY) as IDBRequest<Standing | undefined>,
         store(ROWS).getAll() as IDBRequest<unknown[]>,
       ]);
       return standing.result === undefined ? null : { ...standing.result, rows: rows.result.flat() };
     },
 
-    async write({ replace, removed, rows, ...standing }: StoreChange): Promise<void> {
-      await transact('readwrite', (store) => {
-        if (replace) store(ROWS).clear();
-        store(STANDING).put(standing, KEY).onsuccess = () =>
-          writeBuckets(store(ROWS), [...changesByBucket(rows, removed)]);
+    async write({ since, removed, rows, ...standing }: StoreChange): Promise<boolean> {
+      const held = await transact('readwrite', (store) => {
+        const read = store(STANDING).get(KEY) as IDBRequest<Standing | undefined>;
+        read.onsuccess = () => {
+          if (!isSince(since, read.result)) return;
+          if (since === null) store(ROWS).clear();
+          store(STANDING).put(standing, KEY).onsuccess = () =>
+            writeBuckets(store(ROWS), [...changesByBucket(rows, removed)]);
+        };
+        return read;
       });
+      return isSince(since, held.result);
     },
 
     async clear(): Promise<void> {
@@ -86,6 +101,14 @@ export function indexedDbBackend(name: string): StoreBackend {
       });
     },
   };
+}
+
+function abort(transaction: IDBTransaction): void {
+  try {
+    transaction.abort();
+  } catch {
+    // It is being committed: nobody holds it up.
+  }
 }
 
 type Changes = Map<string, Row | null>;
@@ -126,8 +149,16 @@ async function openDatabase(name: string, lost: () => void): Promise<IDBDatabase
     database.createObjectStore(STANDING);
   };
   return new Promise((resolve, reject) => {
-    request.onerror = () => reject(request.error ?? new Error('the database was not opened'));
+    const late = setTimeout(() => {
+      request.onsuccess = () => request.result.close();
+      reject(new Error('the database does not open'));
+    }, READ_MS_MAX);
+    request.onerror = () => {
+      clearTimeout(late);
+      reject(request.error ?? new Error('the database was not opened'));
+    };
     request.onsuccess = () => {
+      clearTimeout(late);
       const database = request.result;
       database.onclose = lost;
       // A newer version of the app, or somebody who deletes it, must not have to wait for this page.

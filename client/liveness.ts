@@ -36,8 +36,9 @@ export function createLiveness(clock: ClientClock, handler: LivenessHandler) {
 
   function look(dueAt: number): void {
     const now = clock.nowMs();
-    // A clock that was set back makes this negative: then the whole limit is waited once more.
-    const quietMs = Math.max(0, now - heardAt);
+    // By a clock that was set back nothing has been heard yet: then the whole limit is waited once more.
+    heardAt = Math.min(heardAt, now);
+    const quietMs = now - heardAt;
     if (quietMs < limitMs) arm(limitMs - quietMs);
     else if (now - dueAt > LATE_MS && probes++ < PROBES_MAX) {
       arm(limitMs);

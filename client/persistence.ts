@@ -2,7 +2,7 @@
 // changes meanwhile goes into the next one.
 import { row as rowSchema } from '../protocol/server-frames.ts';
 import type { Row } from '../protocol/server-frames.ts';
-import type { Command } from './command.ts';
+import { isCommand } from './command.ts';
 import type { ClientStore, Kept } from './store.ts';
 
 /** Plain data, fit for structured clone and JSON. */
@@ -13,16 +13,20 @@ export interface Stored extends Omit<Kept, 'rows'> {
 
 /** What has changed since the last write. One transaction: a cursor must never be ahead of its rows. */
 export interface StoreChange extends Stored {
-  /** True: `rows` are all the rows; false: those that are new or have changed. */
-  replace: boolean;
+  /** What `rows` are new or have changed since; null: they are all the rows. */
+  since: Version | null;
   /** Conversations whose row is no longer held. */
   removed: string[];
 }
 
+/** Two copies of one version have the same rows. */
+export type Version = Pick<Kept, 'epoch' | 'syncVersion'>;
+
 export interface StoreBackend {
   /** What was written, as `Stored`; null when there is nothing. */
   load(): Promise<unknown>;
-  write(change: StoreChange): Promise<void>;
+  /** False, and nothing is written: what is held is not the version that the change comes after (`isSince`). */
+  write(change: StoreChange): Promise<boolean>;
   clear(): Promise<void>;
 }
 
@@ -41,22 +45,22 @@ export function persisted(backend: StoreBackend, failed: (error: unknown) => voi
     // Everything of this turn of the event loop goes into one write.
     await Promise.resolve();
     try {
-      while (wanted !== null) {
-        const next: Kept | 'nothing' = wanted;
-        wanted = null;
-        if (next === 'nothing') {
-          written = null;
-          await backend.clear();
-        } else {
-          await backend.write(changeBetween(written, next));
-          written = next;
-        }
-      }
-    } catch (error) {
-      given = null;
-      failed(error);
+      while (wanted !== null) await put(wanted);
     } finally {
       writing = null;
+    }
+  }
+
+  async function put(next: Kept | 'nothing'): Promise<void> {
+    wanted = null;
+    try {
+      if (next === 'nothing') await backend.clear();
+      // Another tab has written since, or the browser or somebody in it has wiped the database while this page was open.
+      else if (!(await backend.write(changeBetween(written, next)))) await backend.write(changeBetween(null, next));
+      written = next === 'nothing' ? null : next;
+    } catch (error) {
+      if (given === next) given = null;
+      failed(error);
     }
   }
 
@@ -86,11 +90,13 @@ export function memoryBackend(): StoreBackend {
   let held: Stored | null = null;
   return {
     load: async () => structuredClone(held),
-    write: async ({ replace, removed, ...change }) => {
-      const kept = replace ? [] : (held?.rows ?? []);
+    write: async ({ since, removed, ...change }) => {
+      if (!isSince(since, held)) return false;
+      const kept = since === null ? [] : (held?.rows ?? []);
       const rows = new Map([...kept, ...change.rows].map((row) => [row.conv, row]));
       for (const conv of removed) rows.delete(conv);
       held = structuredClone({ ...change, rows: [...rows.values()] });
+      return true;
     },
     clear: async () => {
       held = null;
@@ -98,13 +104,19 @@ export function memoryBackend(): StoreBackend {
   };
 }
 
+/** Whether a change may be laid over what is held. */
+export function isSince(since: Version | null, held: Version | null | undefined): boolean {
+  return since === null || (held?.epoch === since.epoch && held.syncVersion === since.syncVersion);
+}
+
 function changeBetween(written: Kept | null, current: Kept): StoreChange {
   const { rows: held, ...rest } = current;
-  const all: StoreChange = { ...rest, format: STORE_FORMAT, replace: true, rows: [...held.values()], removed: [] };
+  const all: StoreChange = { ...rest, format: STORE_FORMAT, since: null, rows: [...held.values()], removed: [] };
   if (written === null || written.epoch !== current.epoch) return all;
   const rows = all.rows.filter((row) => written.rows.get(row.conv) !== row);
   const removed = [...written.rows.keys()].filter((conv) => !held.has(conv));
-  return { ...all, replace: false, rows, removed };
+  const { epoch, syncVersion } = written;
+  return { ...all, since: { epoch, syncVersion }, rows, removed };
 }
 
 /** The pages of a snapshot, for one, change nothing until the last. */
@@ -122,12 +134,12 @@ function keptIn(loaded: unknown): Kept | null {
   const stored = loaded as Stored | null | undefined;
   if (typeof stored !== 'object' || stored === null || stored.format !== STORE_FORMAT) return null;
   const { format: _, rows, ...rest } = stored;
-  const fits = Array.isArray(rows) && rows.every((row) => rowSchema.fault(row) === null) && areCommands(rest.commands);
+  const fits =
+    Array.isArray(rows) &&
+    rows.every((row) => rowSchema.fault(row) === null) &&
+    Array.isArray(rest.commands) &&
+    rest.commands.every(isCommand);
   return fits && typeof rest.device === 'string'
     ? { ...rest, rows: new Map(rows.map((row) => [row.conv, row])) }
     : null;
-}
-
-function areCommands(value: unknown): value is Command[] {
-  return Array.isArray(value) && value.every((command) => typeof (command as Command | null)?.t === 'string');
 }

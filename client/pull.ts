@@ -7,6 +7,7 @@ import type { ClientOptions } from './engine.ts';
 import { clientJsonCodec } from './json-codec.ts';
 import { systemClock } from './ports.ts';
 import type { ClientClock, WebSocketConstructor, WebSocketLike } from './ports.ts';
+import { userOf } from './token-user.ts';
 
 export interface PullOptions {
   /** Sockets in a row that did not open before HTTP is asked. */
@@ -132,7 +133,7 @@ class PullLine implements WebSocketLike {
     const { rows, next, ...fields } = answer;
     this.#expiresAt = fields.expires_at;
     if (t === 'synced') this.#say({ t, ...fields });
-    else this.#say({ t, conn: 'pull', user: userOf(this.#token), heartbeat_ms: this.#world.everyMs, ...fields });
+    else this.#say({ t, conn: 'pull', user: userOf(this.#token) ?? '', heartbeat_ms: this.#world.everyMs, ...fields });
     const { epoch, sync_version, total, badge, mentions } = fields;
     const sums = { epoch, sync_version, total, badge, mentions, digest: fields.digest };
     if (fields.mode === 'delta') {
@@ -192,11 +193,4 @@ class PullLine implements WebSocketLike {
     this.close();
     (this.onclose as Listener<{ code: number; reason: string }>)?.({ code, reason });
   }
-}
-
-/** The subject of a JWT; the server has checked it. */
-function userOf(token: string): string {
-  const [, payload = ''] = token.split('.');
-  const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
-  return (JSON.parse(new TextDecoder().decode(bytes)) as { sub: string }).sub;
 }

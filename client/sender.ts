@@ -22,15 +22,14 @@ export interface Line {
 export type Sender = ReturnType<typeof createSender>;
 
 export function createSender(queue: CommandQueue, clock: ClientClock, line: Line) {
-  let holdUntil = 0;
+  /** The server has said when to come again. Not a time of the clock, which may be set back by an hour. */
+  let isHeld = false;
   let cancelNext: (() => void) | null = null;
   let cancelWait: (() => void) | null = null;
 
   /** `wait`: for the answer to the frame before. */
   function flush(wait: boolean): void {
-    if (!line.greeted()) return undefined;
-    const holdMs = holdUntil - clock.nowMs();
-    if (holdMs > 0) return after(holdMs);
+    if (isHeld || !line.greeted()) return;
     for (let frame = queue.next(wait); frame !== null; frame = queue.next(wait)) {
       line.send(frame);
       stopWaiting();
@@ -41,7 +40,6 @@ export function createSender(queue: CommandQueue, clock: ClientClock, line: Line
         flush(false);
       });
     }
-    return undefined;
   }
 
   function stopWaiting(): void {
@@ -52,8 +50,14 @@ export function createSender(queue: CommandQueue, clock: ClientClock, line: Line
   function after(delayMs: number): void {
     cancelNext ??= clock.after(delayMs, () => {
       cancelNext = null;
+      isHeld = false;
       flush(true);
     });
+  }
+
+  function stopNext(): void {
+    cancelNext?.();
+    cancelNext = null;
   }
 
   return {
@@ -65,16 +69,19 @@ export function createSender(queue: CommandQueue, clock: ClientClock, line: Line
     /** The server cannot do it now: in how many ms to try again, null when trying again is of no use. */
     postponed(frame: ErrorFrame): number | null {
       const retryMs = frame.retry_ms ?? (RETRYABLE.includes(frame.code) ? RETRY_MS_DEFAULT : null);
-      if (retryMs !== null) holdUntil = clock.nowMs() + retryMs;
+      if (retryMs !== null) {
+        stopNext();
+        isHeld = true;
+        after(retryMs);
+      }
       return retryMs;
     },
 
     /** The socket is gone: nothing is sent, and nothing is known of the next one. */
     stop(): void {
-      cancelNext?.();
-      cancelNext = null;
+      stopNext();
       stopWaiting();
-      holdUntil = 0;
+      isHeld = false;
     },
   };
 }

@@ -6,17 +6,18 @@ import { browserForeground } from '../foreground.ts';
 import type { ForegroundHandler } from '../foreground.ts';
 import { clientJsonCodec } from '../json-codec.ts';
 import type { ClientCodec } from '../json-codec.ts';
-import { RETRY_MS_MAX } from '../limits.ts';
 import { systemClock, systemRandom } from '../ports.ts';
-import type { WebSocketConstructor } from '../ports.ts';
+import type { ClientRandom, WebSocketConstructor } from '../ports.ts';
 import { createLeadership } from './leadership.ts';
 import { createSharedStore } from './shared-store.ts';
-import type { TabMessage, ToLeader } from './tab-message.ts';
+import { isTabMessage } from './tab-message.ts';
+import type { TabMessage } from './tab-message.ts';
 import { TabServer } from './tab-server.ts';
 import { MOVED, TabSocket } from './tab-socket.ts';
 import type { TabSocketWorld } from './tab-socket.ts';
 import { createPause } from './tab-pause.ts';
 import type { Pause } from './tab-pause.ts';
+import { createStay } from './tab-stay.ts';
 
 export interface TabsOptions {
   /** Tabs of one name share a socket: those of one user. Default: `tidemark`. */
@@ -33,21 +34,20 @@ const STAY_AWAY = 4400;
 export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOptions = {}): ClientOptions {
   const { clock = systemClock, random = systemRandom, codec = clientJsonCodec } = options;
   const locks = globalThis.navigator?.locks as LockManager | undefined;
-  if (locks === undefined || globalThis.BroadcastChannel === undefined) return alone(options);
-  const channel = new BroadcastChannel(name);
+  const channel = channelOf(name);
+  if (locks === undefined || channel === null) return alone(options);
   const post = (message: TabMessage) => channel.postMessage(message);
   let socket: TabSocket | null = null;
   let hears: ForegroundHandler | null = null;
   let pause: Pause | null = null;
   let loaded: Promise<unknown> = Promise.resolve();
-  /** From when on this tab, while it has no socket, gives way to one that asks for one. */
-  let yieldsAt = -Infinity;
+  const stay = createStay(clock);
 
   const leadership = createLeadership(locks, name, { elected, deposed: stepDown });
   const server = new TabServer({
     post,
     send: (frame) => socket?.transmit(frame),
-    live: () => post({ to: null, say: 'live' }),
+    live: () => leadership.leads() && post({ to: null, say: 'live' }),
   });
   const shared = createSharedStore(options.store, random, {
     leads: leadership.leads,
@@ -57,7 +57,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
 
   function elected(): void {
     post({ to: null, say: 'elected' });
-    yieldsAt = -Infinity;
+    stay.set(false);
     loaded = shared.elected(socket?.isGuest !== false);
     if (socket?.isGuest === true) socket.end(MOVED, 'leads');
   }
@@ -81,12 +81,15 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     if (which.isGuest) return;
     server.end(code >= STAY_AWAY ? code : MOVED, reason);
     // A client that closes a socket which is well does not want one now, but it writes what is done here until another leads.
-    yieldsAt = byItself && code < STAY_AWAY ? clock.nowMs() + RETRY_MS_MAX : -Infinity;
+    stay.set(byItself && code < STAY_AWAY);
   }
 
-  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+  channel.onmessage = ({ data }: MessageEvent<unknown>) => {
+    if (!isTabMessage(data)) return;
     if ('from' in data) {
-      if (leadership.leads()) serve(data);
+      if (!leadership.leads()) return;
+      if (socket === null && !stay.holds()) leadership.leave();
+      else server.told(data);
     } else if ('tab' in data) shared.heard(data);
     else if (data.to !== null) {
       if (data.to === socket?.id) socket.told(data.say);
@@ -98,11 +101,6 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     }
   };
 
-  function serve(data: ToLeader): void {
-    if (socket === null && clock.nowMs() > yieldsAt) leadership.leave();
-    else server.told(data);
-  }
-
   const world: TabSocketWorld = {
     WebSocket: options.WebSocket ?? globalThis.WebSocket,
     codec,
@@ -110,6 +108,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     post,
     ended,
     random,
+    device: newDevice(random),
     made: (made) => void (socket = made),
     join: async () => {
       await pause?.over();
@@ -137,6 +136,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
         queueMicrotask(() => {
           shared.leave();
           leadership.leave();
+          stay.set(false);
           channel.close();
         });
       };
@@ -153,12 +153,22 @@ function tabSockets(world: TabSocketWorld): WebSocketConstructor {
   };
 }
 
+/** Null where there is none, or where the browser lets the page keep and share nothing. */
+function channelOf(name: string): BroadcastChannel | null {
+  try {
+    return new BroadcastChannel(name);
+  } catch {
+    return null;
+  }
+}
+
 function alone(options: ClientOptions): ClientOptions {
-  const { random = systemRandom } = options;
-  const own: ClientOptions = { ...options, device: `d${random().toString(36).slice(2)}` };
+  const own: ClientOptions = { ...options, device: newDevice(options.random ?? systemRandom) };
   delete own.store;
   return own;
 }
+
+const newDevice = (random: ClientRandom) => `d${random().toString(36).slice(2)}`;
 
 /** Client frames as JSON, which the socket turns into what its server wants; frames of another tab are JSON too. */
 function relayed(codec: ClientCodec): ClientCodec {

@@ -15,21 +15,22 @@ export function createLeadership(locks: LockManager, name: string, handler: Lead
   /** Resolves when it is known whether the lock was got; it is held until `leave`. */
   async function request(options: LockOptions): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const held = locks.request(name, options, async (lock) => {
-      resolve(lock !== null);
-      if (lock === null) return;
+    const lead = async (): Promise<void> => {
+      resolve(true);
       waiting = null;
       const end = Promise.withResolvers<void>();
       release = end.resolve;
       handler.elected();
       await end.promise;
-    });
-    // Rejected: given up by `leave`, or the lock was stolen.
-    held.catch(() => {
+    };
+    const held = locks.request(name, options, async (lock) => (lock === null ? resolve(false) : lead()));
+    held.catch((error: unknown) => {
+      // Not given up by `leave`, nor was the lock stolen: this page may have no locks, so there are no tabs to share with.
+      if ((error as DOMException).name !== 'AbortError') return void lead();
       resolve(false);
-      if (release === null) return;
+      if (release === null) return undefined;
       release = null;
-      handler.deposed();
+      return handler.deposed();
     });
     return promise;
   }

@@ -16,15 +16,17 @@ export interface SharedStoreHandler {
 /** Tabs that crash say no goodbye: what the oldest had asked for is asked for here. */
 const TABS_MAX = 200;
 
+const NOTHING_TOLD = { user: null, undone: [] };
+
 export function createSharedStore(store: ClientStore | undefined, random: ClientRandom, handler: SharedStoreHandler) {
   const tab = `t${random().toString(36).slice(2)}`;
   let take: (commands: readonly Command[]) => void = () => {};
   /** As this tab last had it. */
   let last: Kept | null = null;
   /** What the tab that leads knows of this one's. */
-  let told: readonly Command[] = [];
-  /** By tab. */
-  const undone = new Map<string, readonly Command[]>();
+  let told: Pick<Undone, 'user' | 'undone'> = NOTHING_TOLD;
+  /** By tab. Those of another user are neither asked for nor kept. */
+  const undone = new Map<string, Undone>();
   /** As it stood in the store when this tab came to lead, until it is known whether that is of the same user. */
   let left: Kept | null = null;
   let mayWrite = false;
@@ -32,18 +34,23 @@ export function createSharedStore(store: ClientStore | undefined, random: Client
   function write(): void {
     if (last === null) return;
     const { commands } = last;
-    if (!handler.leads()) tell(commands);
+    if (!handler.leads()) tell(last);
     else if (mayWrite) {
-      const others = [...undone.values(), left?.commands ?? []];
+      const others = [...[...undone.values()].map(ours), left?.commands ?? []];
       const all = others.reduce((known, more) => [...missingIn(known, more), ...known], commands);
       store?.save({ ...last, commands: all });
     }
   }
 
-  function tell(commands: readonly Command[], isGone = false): void {
-    const isTold = commands.length === told.length && commands.every((command, i) => command === told[i]);
-    if (!isTold || isGone) handler.post({ tab, undone: (told = commands), isGone });
+  function tell({ user, commands }: Kept, isGone = false): void {
+    const before = told.undone;
+    const isSame = commands.length === before.length && commands.every((command, i) => command === before[i]);
+    if (isSame && (user === told.user || commands.length === 0) && !isGone) return;
+    told = { user, undone: commands };
+    handler.post({ tab, ...told, isGone });
   }
+
+  const ours = (one: Undone | undefined) => (one && one.user === last?.user ? one.undone : []);
 
   function takeLeft(): void {
     if (left === null || last === null || (left.user !== null && last.user === null)) return;
@@ -58,7 +65,7 @@ export function createSharedStore(store: ClientStore | undefined, random: Client
   }
 
   function takeFrom(other: string): void {
-    const commands = undone.get(other) ?? [];
+    const commands = ours(undone.get(other));
     undone.delete(other);
     takeMissing(commands);
   }
@@ -108,23 +115,24 @@ export function createSharedStore(store: ClientStore | undefined, random: Client
     deposed(): void {
       mayWrite = false;
       undone.clear();
-      told = [];
+      told = NOTHING_TOLD;
     },
 
     /** Another tab leads, which knows only what is in the store. */
     tellAgain(): void {
-      told = [];
+      told = NOTHING_TOLD;
       write();
     },
 
     /** This tab may be gone in a moment. */
-    leave: () => handler.leads() || tell(last?.commands ?? [], true),
+    leave: () => handler.leads() || last === null || tell(last, true),
 
     /** From a tab that follows. */
-    heard({ tab: other, undone: commands, isGone }: Undone): void {
+    heard(said: Undone): void {
       if (!handler.leads()) return;
+      const { tab: other, isGone } = said;
       undone.delete(other);
-      if (commands.length > 0) undone.set(other, commands);
+      if (said.undone.length > 0) undone.set(other, said);
       const [oldest] = undone.keys();
       if (isGone) takeFrom(other);
       else if (oldest !== undefined && undone.size > TABS_MAX) takeFrom(oldest);

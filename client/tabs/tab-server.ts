@@ -3,9 +3,11 @@
 import type { ClientFrame, Cursor } from '../../protocol/client-frames.ts';
 import type { ServerFrame, SyncReason } from '../../protocol/server-frames.ts';
 import type { Kept } from '../store.ts';
+import { userOf } from '../token-user.ts';
 import { nextStanding, NOTHING, standingOf, sumsIn } from './standing.ts';
 import type { Standing } from './standing.ts';
 import type { ToLeader, ToSocket } from './tab-message.ts';
+import { MOVED } from './tab-socket.ts';
 
 export interface TabServerHandler {
   post(message: ToSocket): void;
@@ -24,6 +26,8 @@ interface Question {
 }
 
 interface Guest {
+  /** From its token. */
+  user: string | null;
   asks: Question | null;
   greeted: boolean;
 }
@@ -64,13 +68,14 @@ export class TabServer {
     const [oldest] = this.#guests.keys();
     if (oldest === undefined) this.#standing = NOTHING;
     else if (this.#guests.size >= GUESTS_MAX) this.#guests.delete(oldest);
-    this.#guests.set(socket, { asks: null, greeted: false });
+    this.#guests.set(socket, { user: null, asks: null, greeted: false });
     this.#handler.post({ to: socket, say: 'opened' });
   }
 
   #said(socket: string, frame: ClientFrame): void {
     const guest = this.#guests.get(socket);
     if (guest === undefined) return;
+    if (frame.t === 'hello') guest.user = userOf(frame.token);
     if (frame.t === 'hello' || frame.t === 'sync') {
       const fresh = frame.t === 'sync' && frame.cursor === null;
       const { cursor, digest } = frame;
@@ -114,7 +119,11 @@ export class TabServer {
 
   /** The real socket is gone; the others come again and wait with this tab. */
   end(code: number, reason: string): void {
-    for (const to of this.#guests.keys()) this.#handler.post({ to, say: { t: 'end', code, reason } });
+    for (const [to, { user }] of this.#guests) {
+      // What the server has against this user it may not have against another.
+      const verdict = user === this.#kept?.user ? code : MOVED;
+      this.#handler.post({ to, say: { t: 'end', code: verdict, reason } });
+    }
     this.#guests.clear();
     this.#owners.clear();
     this.#server = null;
@@ -170,6 +179,11 @@ export class TabServer {
     for (const [socket, guest] of this.#guests) {
       const { asks } = guest;
       if (asks === null || (asks.fresh && !heads)) continue;
+      if (guest.user !== this.#kept?.user) {
+        this.#guests.delete(socket);
+        this.#handler.post({ to: socket, say: 'alone' });
+        continue;
+      }
       guest.asks = null;
       guest.greeted = true;
       this.#answer(socket, asks);

@@ -7,6 +7,8 @@ import type { TabServer } from './tab-server.ts';
 
 export interface TabSocketWorld {
   WebSocket: WebSocketConstructor;
+  /** Of this tab, where it shares no socket. */
+  device: string;
   /** Of the real socket. To the client this one always speaks JSON where it is not the real one. */
   codec: ClientCodec;
   clock: ClientClock;
@@ -44,8 +46,10 @@ export class TabSocket implements WebSocketLike {
   #real: WebSocketLike | null = null;
   #isOver = false;
   #isGuest = false;
+  #isAlone = false;
   #saidBye = false;
   #cancelAnswer = () => {};
+  #dial = () => {};
 
   constructor(world: TabSocketWorld, url: string, protocols: string[]) {
     this.id = `s${world.random().toString(36).slice(2)}`;
@@ -53,7 +57,8 @@ export class TabSocket implements WebSocketLike {
     this.#world = world;
     void world.join().then((leads) => {
       if (this.#isOver) return;
-      if (leads) this.#dial(url, protocols);
+      this.#dial = () => this.#open(url, protocols);
+      if (leads) this.#dial();
       else this.#ask();
     });
   }
@@ -68,8 +73,12 @@ export class TabSocket implements WebSocketLike {
   }
 
   transmit(frame: ClientFrame): void {
+    const { codec, device } = this.#world;
     if (this.#isGuest) this.#world.post({ from: this.id, say: frame });
-    else this.#real?.send(this.#world.codec.encode(frame) as string | Uint8Array<ArrayBuffer>);
+    else {
+      const own = this.#isAlone && frame.t === 'hello' ? { ...frame, device } : frame;
+      this.#real?.send(codec.encode(own) as string | Uint8Array<ArrayBuffer>);
+    }
   }
 
   close(): void {
@@ -88,6 +97,10 @@ export class TabSocket implements WebSocketLike {
     if (say === 'opened') {
       this.#cancelAnswer();
       (this.onopen as Listener<object>)?.({});
+    } else if (say === 'alone') {
+      this.#isGuest = false;
+      this.#isAlone = true;
+      this.#dial();
     } else if (say.t === 'end') this.end(say.code, say.reason);
     else (this.onmessage as Listener<{ data: unknown }>)?.({ data: JSON.stringify(say) });
   }
@@ -98,7 +111,7 @@ export class TabSocket implements WebSocketLike {
     this.#world.post({ from: this.id, say: 'open' });
   }
 
-  #dial(url: string, protocols: string[]): void {
+  #open(url: string, protocols: string[]): void {
     let real: WebSocketLike;
     try {
       real = new this.#world.WebSocket(url, protocols);
@@ -139,7 +152,7 @@ export class TabSocket implements WebSocketLike {
     this.#cancelAnswer();
     if (this.#isGuest) this.#world.post({ from: this.id, say: 'close' });
     this.#real?.close(1000);
-    this.#world.ended(this, code, reason, byItself || this.#saidBye);
+    if (!this.#saidBye) this.#world.ended(this, code, reason, byItself);
     return true;
   }
 }

@@ -1,4 +1,5 @@
 import type { ClientClock } from '../../client/index.ts';
+import { userOf } from '../../client/token-user.ts';
 import type { ClientFrame, Cursor } from '../../protocol/client-frames.ts';
 import type { AckedItem, Op, Row, ServerFrame, SyncMode, SyncReason } from '../../protocol/server-frames.ts';
 import type { CountedTruth, Sums } from './counted-truth.ts';
@@ -114,7 +115,8 @@ export class ProtocolSession {
   }
 
   #greet(token: string, cursor: Cursor | null, digest?: string, page?: string): void {
-    const [user = '', expiresAt = '0'] = token.split(' ');
+    const user = userOf(token) ?? '';
+    const [, , expiresAt = '0'] = token.split('.');
     if (user === 'nobody') return this.bye(4401);
     if (Number(expiresAt) <= this.#host.clock.nowMs()) return this.bye(4200);
     this.user = user;
@@ -134,7 +136,8 @@ export class ProtocolSession {
   }
 
   #authenticate(token: string): void {
-    const [user, expiresAt = '0'] = token.split(' ');
+    const user = userOf(token);
+    const [, , expiresAt = '0'] = token.split('.');
     if (user !== this.user) return this.bye(4401);
     this.#expireAt(Number(expiresAt));
     return this.#link.send({ t: 'auth_ok', expires_at: this.#expiresAt });

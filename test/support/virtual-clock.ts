@@ -4,6 +4,7 @@ import type { ClientClock } from '../../client/index.ts';
 /** Time that passes only when it is told to. Timers due at the same moment run in the order in which they were set. */
 export class VirtualClock implements ClientClock {
   #now: number;
+  #setByMs = 0;
   #timers: { dueAt: number; order: number; run: () => void }[] = [];
   #order = 0;
 
@@ -12,7 +13,7 @@ export class VirtualClock implements ClientClock {
   }
 
   nowMs(): number {
-    return this.#now;
+    return this.#now + this.#setByMs;
   }
 
   after(delayMs: number, run: () => void): () => void {
@@ -71,6 +72,11 @@ export class VirtualClock implements ClientClock {
       await this.pass(Math.max(0, dueAt - this.#now));
     }
     return condition();
+  }
+
+  /** Sets what `nowMs` says forward or back; no time passes by it. */
+  set(byMs: number): void {
+    this.#setByMs += byMs;
   }
 
   /** The machine sleeps: the clock goes on, no timer runs; they are late when it wakes. */

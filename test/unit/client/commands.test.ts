@@ -119,6 +119,18 @@ test('a command that the server cannot carry out now is tried again when it said
   await client.close();
 });
 
+test('a clock that is set back does not make the pause longer that the server asked for', async () => {
+  const { world, client } = await scene();
+  world.server.refuseWith = { code: 'unavailable', retry_ms: 400 };
+  client.markRead('c1');
+  await world.clock.pass(300);
+  world.clock.set(-3_600_000);
+  world.server.refuseWith = null;
+  await quiet(world, client);
+  expect(world.sent('ack')).toHaveLength(2);
+  await client.close();
+});
+
 test('a sync that the server cannot answer is asked again', async () => {
   const { world, client } = await scene();
   world.server.refuseWith = { code: 'rate_limited', retry_ms: 500 };

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { createLiveness } from '../../../client/liveness.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';
 
+const HOUR_MS = 3_600_000;
+
 function watched(heartbeatMs = 25_000) {
   const clock = new VirtualClock();
   const heard: string[] = [];
@@ -55,10 +57,22 @@ test('a tab whose timers are all late gives a dead socket up in the end', async 
   expect(heard).toEqual(['asleep', 'asleep', 'asleep', 'silent']);
 });
 
-test('a clock that is set back makes nobody dead', async () => {
+test('a clock that is set back makes nobody dead, and what is dead is found in twice the time', async () => {
   const { clock, heard } = watched();
   await clock.pass(20_000);
-  clock.sleep(-1_000_000);
-  await clock.pass(20_000);
+  clock.set(-HOUR_MS);
+  await clock.pass(13_000);
   expect(heard).toEqual([]);
+  await clock.pass(33_000);
+  expect(heard).toEqual(['silent']);
+});
+
+test('a clock that is set forward asks once', async () => {
+  const { clock, heard, liveness } = watched();
+  clock.set(HOUR_MS);
+  await clock.pass(33_000);
+  expect(heard).toEqual(['asleep']);
+  liveness.heard();
+  await clock.pass(32_999);
+  expect(heard).toEqual(['asleep']);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memoryBackend, persisted, STORE_FORMAT } from '../../../client/persistence.ts';
-import type { StoreBackend, StoreChange } from '../../../client/persistence.ts';
+import type { StoreBackend, StoreChange, Stored } from '../../../client/persistence.ts';
 import { ClientWorld, shownBy, truthOf } from '../../support/client-world.ts';
 
 function failing(): never {
@@ -23,7 +23,7 @@ function watched(backend: StoreBackend = memoryBackend()) {
     ...backend,
     write: async (change) => {
       writes.push(structuredClone(change));
-      await backend.write(change);
+      return backend.write(change);
     },
   };
   return { backend: watching, writes };
@@ -68,7 +68,7 @@ test('only what has changed is written, rows and cursor together, one write at a
   await world.clock.pass(10);
   const after = writes.slice(before);
   expect(after.length).toBeGreaterThan(0);
-  expect(after.every(({ replace }) => !replace)).toBe(true);
+  expect(after.every(({ since }) => since !== null)).toBe(true);
   expect(after.flatMap(({ rows }) => rows.map(({ conv }) => conv))).not.toContain('c1');
   for (const { rows, syncVersion } of after) {
     for (const row of rows) expect(row.version).toBeLessThanOrEqual(syncVersion);
@@ -96,7 +96,7 @@ test('pages of a snapshot write nothing until the last; what was loaded is not w
   world.truth.post('c2', 'u2');
   await world.until(() => second.total() === 4);
   await world.clock.pass(10);
-  expect(writes.some(({ replace }) => replace)).toBe(false);
+  expect(writes.some(({ since }) => since === null)).toBe(false);
   expect(writes.flatMap(({ rows }) => rows.map(({ conv }) => conv))).toEqual(['c2']);
   await second.close();
 });
@@ -110,7 +110,7 @@ test('a write that fails is told, and the next one makes up for it', async () =>
     ...kept,
     write: async (change) => {
       if (fails) throw new Error('the disk is full');
-      await kept.write(change);
+      return kept.write(change);
     },
   };
   const client = await world.live('u1', { store: persisted(backend, (error) => errors.push(error)) });
@@ -121,6 +121,44 @@ test('a write that fails is told, and the next one makes up for it', async () =>
   world.truth.post('c1', 'u2');
   await world.clock.pass(10);
   expect(((await kept.load()) as StoreChange).rows).toHaveLength(3);
+  await client.close();
+});
+
+test('what is asked for while a write fails is written all the same', async () => {
+  const world = await scene();
+  const kept = memoryBackend();
+  const failures = [Promise.withResolvers<never>()];
+  const backend: StoreBackend = { ...kept, write: async (change) => failures.shift()?.promise ?? kept.write(change) };
+  const errors: unknown[] = [];
+  const store = persisted(backend, (error) => errors.push(error));
+  const [failure] = failures;
+  const client = world.client('u1', { store });
+  await world.clock.pass(0);
+  client.markRead('c1', { upTo: 1 });
+  await world.clock.pass(0);
+  client.markRead('c2', { upTo: 1 });
+  failure?.reject(new Error('the database was closed'));
+  await store.settled();
+  expect(errors).toEqual([new Error('the database was closed')]);
+  expect(await kept.load()).toMatchObject({ commands: [{ conv: 'c1' }, { conv: 'c2' }] });
+  await client.close();
+});
+
+test('a copy that was wiped, or that another one has written, is made anew as a whole', async () => {
+  const world = await scene();
+  const backend = memoryBackend();
+  const client = await world.live('u1', { store: persisted(backend, failing) });
+  await world.clock.pass(10);
+  const kept = async () => ((await backend.load()) as Stored).rows.map(({ conv }) => conv);
+  const older = (await backend.load()) as Stored;
+  await backend.clear();
+  world.truth.post('c1', 'u2');
+  await world.clock.pass(10);
+  expect(await kept()).toEqual(['c1', 'c2', 'c3']);
+  await backend.write({ ...older, since: null, rows: older.rows.slice(0, 1), removed: [] });
+  world.truth.post('c1', 'u2');
+  await world.clock.pass(10);
+  expect(await kept()).toEqual(['c1', 'c2', 'c3']);
   await client.close();
 });
 
@@ -152,6 +190,7 @@ describe('what cannot be trusted is not taken', () => {
     ['no rows', { ...good, rows: undefined }],
     ['no device', { ...good, device: undefined }],
     ['damaged commands', { ...good, commands: [null] }],
+    ['commands of a newer version', { ...good, commands: [{ t: 'pin', conv: 'c1' }] }],
   ])('%s', async (_name, held) => {
     expect(await load(held)).toBeNull();
   });
@@ -165,7 +204,7 @@ test('[SY7] rows that were changed behind our back are found by their digest', a
   const stored = (await backend.load()) as StoreChange;
   await backend.write({
     ...stored,
-    replace: true,
+    since: null,
     removed: [],
     rows: stored.rows.map((row) => ({ ...row, unread: 5 })),
   });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import type { ClientOptions, TidemarkClient } from '../../../client/index.ts';
 import { memoryBackend, persisted } from '../../../client/persistence.ts';
@@ -13,16 +14,16 @@ function scene() {
     world.truth.post(conv, 'u2');
   }
   const name = `tabs-${Math.random()}`;
-  const tab = (more: Partial<ClientOptions> = {}): TidemarkClient => {
+  const tab = (more: Partial<ClientOptions> = {}, user = 'u1'): TidemarkClient => {
     const own = {
       url: 'https://example.test',
-      getToken: () => world.token('u1'),
+      getToken: () => world.token(user),
       WebSocket: world.network.WebSocket,
       clock: world.clientClock,
       random: world.random,
       ...more,
     };
-    const client = world.client('u1', acrossTabs(own, { name }));
+    const client = world.client(user, acrossTabs(own, { name }));
     client.connect();
     return client;
   };
@@ -38,7 +39,7 @@ function scene() {
     const truth = JSON.stringify(truthOf(world.truth, 'u1'));
     return clients.every((client) => client.state === 'live' && JSON.stringify(shownBy(client)) === truth);
   };
-  return { world, tab, until, right };
+  return { world, name, tab, until, right };
 }
 
 test('tabs share one socket: numbers, commands and answers go through it', async () => {
@@ -116,7 +117,7 @@ test('[AK4] what a tab that follows has asked for without a network is kept, and
   await until(() => first.state === 'resuming' && second.state === 'resuming');
   second.markRead('c1');
   first.markRead('c2');
-  await vi.waitFor(async () => expect(await keptConvs()).toEqual(['c1', 'c2']));
+  await expect.poll(keptConvs).toEqual(['c1', 'c2']);
   expect(first.get('c1')?.unread).toBe(1);
   await second.close();
   await until(() => first.get('c1')?.unread === 0);
@@ -140,7 +141,7 @@ test('tabs that come and go without a network do not make more of what is asked 
   first.markUnread('c1');
   first.hide('c2');
   const keeps = async (commands: number) =>
-    vi.waitFor(async () => expect(((await backend.load()) as Stored).commands).toHaveLength(commands));
+    expect.poll(async () => ((await backend.load()) as Stored).commands.length).toBe(commands);
   await keeps(2);
   for (let i = 0; i < 3; i++) {
     const next = tab(stored());
@@ -166,4 +167,91 @@ test('without Web Locks each tab is a device of its own and keeps nothing', asyn
   expect(new Set((world.sent('hello') as { device: string }[]).map(({ device }) => device)).size).toBe(2);
   expect(store.save).not.toHaveBeenCalled();
   for (const one of tabs) await one.close();
+});
+
+test('tabs of another user share nothing: each has its own numbers, and what it asks for is its own', async () => {
+  const { world, tab, until, right } = scene();
+  world.truth.create('c1', ['u1', 'u2', 'u3']);
+  world.truth.post('c1', 'u2');
+  const backend = memoryBackend();
+  const stored = () => ({ store: persisted(backend, () => expect.unreachable()) });
+  const first = tab(stored());
+  await until(() => right(first));
+  const others = [tab({}, 'u3'), tab({}, 'u3')];
+  const rightOthers = () =>
+    others.every((one) => one.state === 'live' && isDeepStrictEqual(shownBy(one), truthOf(world.truth, 'u3')));
+  await until(rightOthers);
+  expect(others.map(({ user }) => user)).toEqual(['u3', 'u3']);
+  others[0]?.markRead('c1');
+  others[1]?.markUnread('c1');
+  await until(() => others.every((one) => one.pending().length === 0) && rightOthers() && right(first));
+  expect(first.get('c1')).toMatchObject({ unread: 1, marked: false });
+  // Three tabs, three sockets, and none of them was replaced by another.
+  expect(world.network.opened).toBe(3);
+  world.network.down = true;
+  world.network.killAll();
+  await until(() => others.every(({ state }) => state === 'resuming'));
+  others[0]?.mute('c1');
+  for (const other of others) await other.close();
+  world.network.down = false;
+  await until(() => right(first));
+  await first.close();
+  expect(await backend.load()).toMatchObject({ user: 'u1', commands: [] });
+});
+
+test('a user who is sent away does not take the tabs of another one along', async () => {
+  const { world, tab, until } = scene();
+  const token = Promise.withResolvers<string>();
+  const tokens: (string | Promise<string>)[] = [world.token('u1'), token.promise];
+  const first = tab({ getToken: () => tokens.shift() ?? null });
+  await until(() => first.state === 'live');
+  world.server.closeAll(4200);
+  await until(() => tokens.length === 0);
+  const second = tab({}, 'u3');
+  await until(() => second.state === 'connecting');
+  token.resolve(world.token('nobody'));
+  await until(() => second.state === 'live');
+  expect(first.stopped).toMatchObject({ code: 4401 });
+  expect(second.user).toBe('u3');
+  for (const one of [first, second]) await one.close();
+});
+
+test('what other versions say to each other, or anything else of the origin, changes nothing', async () => {
+  const { world, name, tab, until, right } = scene();
+  const first = tab();
+  await until(() => right(first));
+  const second = tab();
+  await until(() => right(first, second));
+  const crashes: unknown[] = [];
+  const crash = (error: unknown) => crashes.push(error);
+  process.on('uncaughtException', crash);
+  for (const one of [first, second]) one.on('error', crash);
+  const channel = new BroadcastChannel(name);
+  const strange = [
+    null,
+    42,
+    'elected',
+    [],
+    {},
+    { to: null },
+    { to: null, say: 'promoted' },
+    { to: 's1' },
+    { from: 's1' },
+  ];
+  for (const message of strange) channel.postMessage(message);
+  const from = 's-other';
+  for (const say of [null, 7, {}, { t: 7 }, { t: 'pin', conv: 'c1' }, { t: 'hello', token: 7, cursor: 8 }, 'unknown']) {
+    for (const said of ['open', say]) channel.postMessage({ from, say: said });
+  }
+  for (const undone of [undefined, null, 7, [null], [{ t: 'pin', conv: 'c1' }]]) {
+    channel.postMessage({ tab: 't-other', user: 'u1', undone, isGone: true });
+  }
+  second.markRead('c1');
+  world.truth.post('c2', 'u2');
+  await until(() => second.pending().length === 0 && right(first, second));
+  process.off('uncaughtException', crash);
+  channel.close();
+  expect(crashes).toEqual([]);
+  expect(world.network.opened).toBe(1);
+  for (const one of [first, second]) await one.close();
 });
