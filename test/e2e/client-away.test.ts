@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { openContext } from '../support/client-browser.ts';
+import { openContext, storedCommands } from '../support/client-browser.ts';
 import type { Screen } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
 import { startProduct } from '../support/product.ts';
@@ -51,6 +51,8 @@ test('the service is not there from the start: the app works, first with no numb
   expect(await texts(screen)).toEqual(['', '', '', null]);
   await screen.page.locator('#c1').click();
   expect(await pending(screen)).toBe(1);
+  // A page that goes takes with it what it is still writing.
+  await eventually(() => storedCommands(screen)).toBe(1);
   await screen.load();
   await eventually(() => pending(screen)).toBe(1);
   await product.start();
@@ -58,6 +60,8 @@ test('the service is not there from the start: the app works, first with no numb
   await screen.settled();
   await eventually(() => texts(screen)).toEqual(['0', '2', '2', '4']);
   expect((await product.unread('u1')).total).toBe(4);
+  // And kept, with the numbers that came with its effect.
+  await eventually(() => storedCommands(screen)).toBe(0);
 
   // The last numbers are known.
   await product.kill();
