@@ -1,4 +1,4 @@
-import { check, count, id, type Schema } from '../../protocol/index.ts';
+import { check, count, id, integer, type Schema } from '../../protocol/index.ts';
 import { UserFault } from '../errors.ts';
 import type { ApiContext } from './route.ts';
 
@@ -23,6 +23,13 @@ export function queryCount(c: ApiContext, name: string, schema: Schema<number> =
   if (given === undefined) return undefined;
   // Number() alone would take '', ' 1', '0x1f' and '1e3' for numbers.
   return checked(schema, /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN, name);
+}
+
+const rowsWanted = integer(1, Number.MAX_SAFE_INTEGER);
+
+/** How many rows a page gets. Whoever wants more than it can have gets the most: as in `hello`, nobody has to know how many that is. */
+export function queryRows(c: ApiContext, name: string, { usual, most }: { usual: number; most: number }): number {
+  return Math.min(queryCount(c, name, rowsWanted) ?? usual, most);
 }
 
 export function queryFlag(c: ApiContext, name: string): boolean {

@@ -1,11 +1,11 @@
-import { digestText, integer, limits, type PullAnswer, text } from '../../protocol/index.ts';
+import { digestText, limits, type PullAnswer, text } from '../../protocol/index.ts';
 import { toWireRow } from '../core/row.ts';
 import { nextPage } from '../core/snapshot-pages.ts';
 import { UserFault } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Answer, answerFields, type Question, resync } from '../services/resync.ts';
 import type { Services } from '../services/services.ts';
-import { queryCount, queryId, queryText } from './request-fields.ts';
+import { queryCount, queryId, queryRows, queryText } from './request-fields.ts';
 import type { ApiContext, Route } from './route.ts';
 
 export interface SyncDeps {
@@ -16,7 +16,7 @@ export interface SyncDeps {
 }
 
 const pageText = text(1, limits.pageTokenBytesMax, 'a page token');
-const maxRowsRange = integer(1, limits.pageRowsMax);
+const PAGE_ROWS = { usual: limits.pageRowsDefault, most: limits.pageRowsMax };
 
 /**
  * The pull fallback for where sockets are blocked: answers a cursor like a socket does (SY2, DT7), in one object. A delta comes
@@ -32,7 +32,7 @@ export function syncRoutes({ sync, metrics, limitPulls }: SyncDeps): Route[] {
         const caller = c.get('caller');
         if (caller === undefined) throw new UserFault('unauthorized', 'a user token is needed');
         limitPulls(caller.user);
-        const maxRows = queryCount(c, 'max_rows', maxRowsRange) ?? limits.pageRowsDefault;
+        const maxRows = queryRows(c, 'max_rows', PAGE_ROWS);
         const reader = { view: sync.pull.bind(sync), diverged: sync.diverged.bind(sync) };
         const answer = await resync(reader, caller.user, questionOf(c));
         metrics.synced(answer.mode, answer.reason);

@@ -1,12 +1,10 @@
-import { batchGetConvsBody, batchGetUsersBody, checkBody, integer, limits, text } from '../../protocol/index.ts';
+import { batchGetConvsBody, batchGetUsersBody, checkBody, limits, text } from '../../protocol/index.ts';
 import type { Services } from '../services/services.ts';
-import { pathId, queryCount, queryFlag, queryText } from './request-fields.ts';
+import { pathId, queryFlag, queryRows, queryText } from './request-fields.ts';
 import type { ReadBody, Route } from './route.ts';
 import { unreadPage } from './unread-page.ts';
 
-const LIMIT_DEFAULT = 100;
-const LIMIT_MAX = 1000;
-const limit = integer(1, LIMIT_MAX);
+const PAGE_ROWS = { usual: 100, most: 1000 };
 const cursor = text(1, limits.pageTokenBytesMax, 'a cursor');
 
 /** Numbers out, for the app's own server (SPEC §12). */
@@ -20,7 +18,7 @@ export function unreadRoutes({ reads }: Pick<Services, 'reads'>, readBody: ReadB
         const user = pathId(c, 'user');
         const page = {
           cursor: queryText(c, 'cursor', cursor),
-          limit: queryCount(c, 'limit', limit) ?? LIMIT_DEFAULT,
+          limit: queryRows(c, 'limit', PAGE_ROWS),
           unreadOnly: queryFlag(c, 'unread_only'),
         };
         return c.json(unreadPage(await reads.view(user), page));
