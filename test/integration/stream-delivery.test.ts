@@ -4,7 +4,7 @@ import { createMetrics } from '../../src/metrics.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startApp } from '../support/running-app.ts';
 import { openServiceBench } from '../support/service-bench.ts';
-import { openStreamBench, posting, seqsOf, streamMessage } from '../support/stream-bench.ts';
+import { openStreamBench, posting, seqsOf, streamMessage, WITHIN } from '../support/stream-bench.ts';
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -79,9 +79,11 @@ describe('a server that reads streams', () => {
     await stream.add(streamMessage('c', 'm2'));
     await stream.allDone();
     expect((await running.call('GET', '/v1/users/ann/unread')).body).toMatchObject({ total: 2 });
-    const { body } = await running.call('GET', '/metrics');
-    expect(body['text']).toContain('tidemark_events_total{type="message.created",result="duplicate"} 1');
-    expect(body['text']).toMatch(/tidemark_stream_waiting_entries\{stream="\d"\} 0/);
+    const text = async () => (await running.call('GET', '/metrics')).body['text'];
+    expect(await text()).toContain('tidemark_events_total{type="message.created",result="duplicate"} 1');
+    // The reader hears of it when it asks for more.
+    const [, partition] = /\{(\d)\}/.exec(stream.streamOf('c')) ?? [];
+    await expect.poll(text, WITHIN).toContain(`tidemark_stream_waiting_entries{stream="${partition}"} 0\n`);
     await running.app.drain();
     expect(await server.admin.keys(`${stream.prefix}:*:lease`)).toEqual([]);
     expect(await server.admin.exists(`${stream.prefix}:nodes`)).toBe(0);
@@ -224,7 +226,8 @@ describe('a store that is away', () => {
     try {
       const bench = openServiceBench();
       const stream = openStreamBench(own);
-      const consumer = stream.consume(posting(bench));
+      // The hold is kept with the stream, and nobody could give it back: it has to run out.
+      const consumer = stream.consume(posting(bench), { leaseMs: 1000 });
       await stream.add(streamMessage('c', 'm1'));
       await stream.allDone();
       await own.kill();
