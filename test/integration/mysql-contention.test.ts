@@ -1,28 +1,22 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createMetrics, type MetricsRegistry } from '../../src/metrics.ts';
-import type { Clock } from '../../src/ports.ts';
-import { systemClock } from '../../src/system.ts';
 import type { MysqlTruth } from '../../src/truth/mysql/truth.ts';
 import { freshName } from '../support/fresh-name.ts';
 import { type Database, freshDatabase, openTruthAt } from '../support/mysql-database.ts';
 import { onEachServer } from '../support/mysql-servers.ts';
 import { openServiceBench, type ServiceBench } from '../support/service-bench.ts';
+import { slowClock } from '../support/slow-clock.ts';
 
 /** Whoever else writes to the database locks its rows as they like. What of ours is in their way runs again, and nobody hears of it. */
 /** What the server says of its transactions is what it was until nobody has asked for 100 ms. */
 const LOOK_MS = 130;
 /** Longer than the server lets one wait for a lock. */
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 /** What makes their transaction the heavier one: the server breaks off the other. */
 const WEIGHT = 50;
-const SLOWER = 10;
 /** A node that is held back on a busy machine has not used up its patience. */
-const SLOW: Clock = {
-  ...systemClock,
-  nowMs: () => systemClock.nowMs() / SLOWER,
-  after: (delayMs, run) => systemClock.after(delayMs * SLOWER, run),
-};
+const SLOW = slowClock(10);
 
 await onEachServer((server) => {
   let database: Database;

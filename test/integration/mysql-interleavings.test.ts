@@ -1,14 +1,14 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Clock, Truth } from '../../src/ports.ts';
-import { systemClock } from '../../src/system.ts';
+import type { Truth } from '../../src/ports.ts';
 import type { MysqlTruth } from '../../src/truth/mysql/truth.ts';
 import { freshName } from '../support/fresh-name.ts';
 import { createHeldTruth, type HeldTruth } from '../support/held-truth.ts';
 import { type Database, freshDatabase, openTruthAt } from '../support/mysql-database.ts';
 import { onEachServer } from '../support/mysql-servers.ts';
 import { openServiceBench, type ServiceBench } from '../support/service-bench.ts';
+import { slowClock } from '../support/slow-clock.ts';
 import { createStop } from '../support/stop.ts';
 import { conversationFacts } from '../support/truth-facts.ts';
 
@@ -16,7 +16,7 @@ import { conversationFacts } from '../support/truth-facts.ts';
 /** What the server says of its transactions is what it was until nobody has asked for 100 ms. */
 const LOOK_MS = 130;
 /** A node that is held back on a busy machine is not to give up. */
-const PATIENT: Clock = { ...systemClock, after: (delayMs, run) => systemClock.after(delayMs * 10, run) };
+const PATIENT = slowClock(10);
 
 interface Nodes {
   readonly one: ServiceBench;
