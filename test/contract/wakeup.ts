@@ -10,7 +10,7 @@ export interface OpenWakeup {
 }
 
 /** How long a notice may take; only a broken wake-up comes near it. */
-const ARRIVAL_MS_MAX = 5000;
+const ARRIVAL_MS_MAX = 60_000;
 
 function change(user: string, syncVersion: number): Change {
   const sums = { total: 3, badge: 2, mentions: 1, digest: '0123456789ab' };
