@@ -17,6 +17,8 @@ export interface RedisSentinel {
 }
 
 const START_TIMEOUT_MS = 20_000;
+/** More than a master may stand still on a busy machine: no other is to take its place before the test has killed it. */
+const DOWN_AFTER_MS = 3000;
 
 /** One Sentinel that watches a master, and needs nobody's agreement to put a replica in its place. */
 export async function startRedisSentinel(master: RedisServer): Promise<RedisSentinel> {
@@ -29,7 +31,7 @@ export async function startRedisSentinel(master: RedisServer): Promise<RedisSent
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor main 127.0.0.1 ${master.port} 1`,
-    'sentinel down-after-milliseconds main 500',
+    `sentinel down-after-milliseconds main ${DOWN_AFTER_MS}`,
     'sentinel failover-timeout main 5000',
   ];
   const file = join(folder, 'sentinel.conf');
