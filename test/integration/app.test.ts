@@ -118,6 +118,8 @@ describe('the end', () => {
       .poll(async () => (await running.call('GET', '/metrics')).body['text'])
       .toContain('tidemark_http_requests_in_flight 1');
 
+    // It does not answer the goodbye yet, so that the drain is not over before anybody has looked at it.
+    socket.pause();
     const drained = running.app.drain();
     const ready = await running.call('GET', '/readyz');
     expect([ready.status, ready.headers.get('connection'), ready.headers.get('retry-after')]).toEqual([
@@ -125,6 +127,7 @@ describe('the end', () => {
       'close',
       '2',
     ]);
+    socket.resume();
     expect(await closed).toBe(4000);
     const bye = frames.at(-1);
     expect(bye).toMatchObject({ t: 'bye', code: 4000 });
