@@ -58,7 +58,7 @@ test('the client and the server call of README.md work as they stand there', asy
   page.on('pageerror', (error) => said.push(String(error)));
   await page.goto(origin);
   await eventually(() => page.title()).toBe('(1) Chat');
-  expect(said).toContain('team 1 1');
+  await eventually(() => said).toContain('team 1 1');
   await page.locator('#team').click();
   await eventually(() => page.title()).toBe('(0) Chat');
   await eventually(async () => (await product.unread('alice')).total).toBe(0);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   if ('reason' in program) throw new Error(program.reason);
   mariadb = await startMariadb(program.path);
 }, NEED_TIMEOUT_MS);
-afterAll(() => mariadb.stop());
+afterAll(() => mariadb?.stop());
 
 interface Struck {
   keys: number;

@@ -19,7 +19,8 @@ async function replay(...args: string[]): Promise<{ code: number | null; output:
   let output = '';
   child.stdout.on('data', (text) => (output += String(text)));
   child.stderr.on('data', (text) => (output += String(text)));
-  const [code] = (await once(child, 'exit')) as [number | null];
+  // Not when it exits: what it said last may be still on its way.
+  const [code] = (await once(child, 'close')) as [number | null];
   return { code, output };
 }
 

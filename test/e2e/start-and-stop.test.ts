@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../support/demo-page.ts';
 import { type NodeProcess, runNode } from '../support/server-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -29,7 +30,7 @@ async function hang(url: string): Promise<void> {
   sent.write('{');
   const metrics = async (): Promise<string> =>
     (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${KEY}` } })).text();
-  await expect.poll(metrics).toContain('tidemark_http_requests_in_flight 1');
+  await eventually(metrics).toContain('tidemark_http_requests_in_flight 1');
 }
 
 describe('start', () => {
@@ -80,7 +81,7 @@ describe('stop', () => {
     const server = start();
     await hang(await server.ready);
     server.child.kill('SIGTERM');
-    await expect.poll(() => server.lines.at(-1)).toContain('"msg":"draining"');
+    await eventually(() => server.lines.at(-1)).toContain('"msg":"draining"');
     const again = setInterval(() => server.child.kill('SIGTERM'), 100);
     expect(await server.exit).toBe(143);
     clearInterval(again);
