@@ -11,6 +11,8 @@ import { ROOT, textOf } from '../support/source-tree.ts';
 
 /** What an app gets that installs the package: built into a folder of its own, so that no other build is in the way. */
 const run = promisify(execFile);
+/** A bound on a hang. */
+const EXAMPLE_TIMEOUT_MS = 60_000;
 interface Report {
   analysis: { entrypoints: object };
   problems: Record<string, { resolutionKind?: string }[]>;
@@ -23,6 +25,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tidemark-package-'));
   installed = join(folder, 'node_modules/tidemark');
   mkdirSync(installed, { recursive: true });
+  // As every app has one. Without it Node would look above, where others keep theirs, and take that for the package itself.
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
   await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', join(installed, 'dist')], {
     cwd: ROOT,
   });
@@ -72,13 +76,17 @@ test('the example of the client’s page runs as it stands there', async () => {
     globalThis.fetch = async () => new Response(${JSON.stringify(signedToken('u1'))});
     const lines = [];
     function show(badge, list) { lines.push([badge, list.map(({ conv, unread }) => [conv, unread])]); }
-    setTimeout(() => { console.log(JSON.stringify(lines)); process.exit(); }, 3_000);
+  `;
+  const afterwards = `
+    await tidemark.waitFor(() => tidemark.state === 'live' && tidemark.pending().length === 0);
+    console.log(JSON.stringify(lines));
+    process.exit();
   `;
   const main = example.replace('https://tidemark.example.com', product.url);
   expect(main).not.toBe(example);
   const [imports = '', ...rest] = main.split('\n\n');
-  writeFileSync(join(folder, 'main.mjs'), [imports, around, ...rest].join('\n\n'));
-  const { stdout } = await run(process.execPath, [join(folder, 'main.mjs')]);
+  writeFileSync(join(folder, 'main.mjs'), [imports, around, ...rest, afterwards].join('\n\n'));
+  const { stdout } = await run(process.execPath, [join(folder, 'main.mjs')], { timeout: EXAMPLE_TIMEOUT_MS });
   const lines = JSON.parse(stdout) as unknown[];
   expect(lines.at(-1)).toEqual([0, [[conv, 0]]]);
   expect((await product.unread('u1')).total).toBe(0);
