@@ -118,6 +118,10 @@ test('[SY2][SY10][AK4] a node is killed: its devices go on at the other one from
     expect(welcome).toMatchObject({ mode: 'noop', total: USERS.indexOf(user) < 5 ? 0 : 1 });
   }
   await there.post(message(2));
+  // Their own node has brought it to them: then it stands in the state, and whoever comes now finds it there.
+  for (const { user, client } of clients) {
+    await until(client, () => client.total() === (USERS.indexOf(user) < 5 ? 1 : 2));
+  }
   for (const { user } of held) {
     const { socket, welcome } = await welcomed(there, user, { cursor: cursors.get(user) ?? null });
     expect(welcome).toMatchObject({ mode: 'delta', total: USERS.indexOf(user) < 5 ? 1 : 2 });
