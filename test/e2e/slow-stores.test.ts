@@ -139,8 +139,10 @@ test.each(LATENCIES)(
       // What was refused may have been done: sent again it is done once.
       await Promise.all(wave.owed.map(({ run }) => again(run)));
       for (const [user, seq] of wave.acked) {
-        const { rows } = await product.unread(user);
-        expect([user, rows[0]?.read_seq]).toEqual([user, seq]);
+        const isRight = ({ rows }: Record<string, unknown>) => (rows as { read_seq: number }[])[0]?.read_seq === seq;
+        const read = { method: 'GET', path: `/v1/users/${user}/unread`, headers: withKey, isRight };
+        // What was under way when the latency ended still arrives late, and all behind it.
+        await again(() => overHttp(product.url, read));
       }
     }
     const ready = { method: 'GET', path: '/readyz', headers: {}, isRight: () => true };
