@@ -22,10 +22,13 @@ interface Running {
   end(): Promise<void>;
 }
 
+/** A bound on a hang; the first start after an installation reads some hundred MB. */
+const START_TIMEOUT_MS = 120_000;
+
 /** One headless browser for the tests of a file. Where there is none, each of them is skipped and says why. */
 export function useBrowser(): () => Browser {
   return useRunning(async (executablePath) => {
-    const browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+    const browser = await chromium.launch({ executablePath, args: ARGUMENTS, timeout: START_TIMEOUT_MS });
     return { browser, end: () => browser.close() };
   });
 }
@@ -37,7 +40,9 @@ export function useBrowser(): () => Browser {
 export function usePlainBrowser(): () => Browser {
   return useRunning(async (path) => {
     const profile = mkdtempSync(join(tmpdir(), 'tidemark-profile-'));
-    const args = [...ARGUMENTS, '--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`];
+    // Containers have little of what is shared memory by default.
+    const own = ['--headless', '--disable-dev-shm-usage', '--remote-debugging-port=0', `--user-data-dir=${profile}`];
+    const args = [...ARGUMENTS, ...own];
     const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     const exit = once(child, 'close');
     const address = await new Promise<string>((resolve, reject) => {
@@ -47,7 +52,7 @@ export function usePlainBrowser(): () => Browser {
       });
       void exit.then(() => reject(new Error('the browser ended')));
     });
-    const browser = await chromium.connectOverCDP(address, { noDefaults: true });
+    const browser = await chromium.connectOverCDP(address, { noDefaults: true, timeout: START_TIMEOUT_MS });
     const end = async (): Promise<void> => {
       await browser.close();
       child.kill();
