@@ -1,6 +1,7 @@
 import type { PlantedFault } from './planted-fault.ts';
 import { PLANTED_SERVICE_GUARDS } from './planted-service-guards.ts';
 import { PLANTED_STATE_GUARDS } from './planted-state-guards.ts';
+import { PLANTED_STREAM_GUARDS } from './planted-stream-guards.ts';
 import { PLANTED_TRUTH_GUARDS } from './planted-truth-guards.ts';
 
 /** Faults that real unread systems had. */
@@ -139,4 +140,5 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   ...PLANTED_STATE_GUARDS,
   ...PLANTED_TRUTH_GUARDS,
   ...PLANTED_SERVICE_GUARDS,
+  ...PLANTED_STREAM_GUARDS,
 ];

@@ -2,12 +2,11 @@ import type { PlantedFault } from './planted-fault.ts';
 
 const BUILDS = ['test/integration/services/build-interleavings.test.ts'];
 const INTERLEAVINGS = ['test/integration/services/interleavings.test.ts'];
+const SOLE = ['test/unit/sole-node.test.ts'];
+const CLAIMED = ['test/unit/state/claimed-state.test.ts'];
 const GATEWAY = ['test/integration/gateway-interleavings.test.ts'];
-const STREAM = ['test/integration/stream-delivery.test.ts'];
-const HOLDS = ['test/integration/stream-holds.test.ts'];
-const STREAM_SCRIPTS = 'src/stream/scripts';
 
-/** ARCHITECTURE, flows: builds, the outbox, large conversations, live registration, reconcile, streams. */
+/** ARCHITECTURE, flows: builds, the outbox, large conversations, live registration, reconcile, the only node. */
 export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
   {
     name: 'guard: what changed during a build is not derived again',
@@ -282,89 +281,36 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     tests: ['test/integration/services/commands.test.ts'],
   },
   {
-    name: 'guard: a stream that is held is read by another node too',
-    rule: 'OR1',
-    file: `${STREAM_SCRIPTS}/take.lua`,
-    find: "if holder or cursor ~= '0-0' then return false end",
-    replace: "if cursor ~= '0-0' then return false end",
-    tests: HOLDS,
+    name: 'guard: who was the only node once believes it for ever',
+    rule: 'SY10',
+    file: 'src/sole-node.ts',
+    find: 'isHeld: () => clock.steadyMs() < heldUntilMs,',
+    replace: 'isHeld: () => heldUntilMs > 0,',
+    tests: SOLE,
   },
   {
-    name: 'guard: a node that has lost its stream goes on taking entries',
-    rule: 'OR1',
-    file: `${STREAM_SCRIPTS}/take.lua`,
-    find: "if holder or cursor ~= '0-0' then return false end",
-    replace: 'if holder then return false end',
-    tests: HOLDS,
+    name: 'guard: the claim is counted from when truth answered, and so runs out later than there',
+    rule: 'SY10',
+    file: 'src/sole-node.ts',
+    find: 'heldUntilMs = isOurs ? askedAtMs + LEASE_MS : -Infinity;',
+    replace: 'heldUntilMs = isOurs ? clock.steadyMs() + LEASE_MS : -Infinity;',
+    tests: SOLE,
+    title: 'slow',
   },
   {
-    name: 'guard: a node that has lost its stream settles entries that are in the hands of another',
-    rule: 'OR1',
-    file: `${STREAM_SCRIPTS}/settle.lua`,
-    find: "if redis.call('GET', lease) ~= token then return false end",
+    name: 'guard: a claim that another node had meanwhile is taken as if nothing had happened',
+    rule: 'SY10',
+    file: 'src/sole-node.ts',
+    find: "(await confirmed('keep'))",
+    replace: "(await confirmed('hold'))",
+    tests: SOLE,
+  },
+  {
+    name: 'guard: a change that comes while the claim is in doubt is not known afterwards',
+    rule: 'SY10',
+    file: 'src/state/claimed-state.ts',
+    find: 'await Promise.all(calls.map(({ user }) => state.drop(user)));',
     replace: '',
-    tests: HOLDS,
-  },
-  {
-    name: 'guard: a node gives back a stream that another one holds',
-    rule: 'OR1',
-    file: `${STREAM_SCRIPTS}/hold.lua`,
-    find: "if redis.call('GET', lease) ~= token then return 0 end",
-    replace: '',
-    tests: HOLDS,
-  },
-  {
-    name: 'guard: new entries come before those that an abandoned reader left',
-    rule: 'OR1',
-    file: 'src/stream/held-stream.ts',
-    find: "#cursor = '0-0';",
-    replace: '#cursor = NEW;',
-    tests: HOLDS,
-  },
-  {
-    name: 'guard: a lease is not renewed while a batch takes long',
-    rule: 'OR1',
-    file: 'src/stream/stream-reader.ts',
-    find: '        held.renew().catch(onError);\n',
-    replace: '',
-    tests: HOLDS,
-  },
-  {
-    name: 'guard: a delivery counts although truth was away',
-    rule: 'OR1',
-    file: 'src/stream/stream-reader.ts',
-    find: '      if (error instanceof Unavailable) throw error;\n      if (values.length === 1) {',
-    replace: '      if (values.length === 1) {',
-    tests: STREAM,
-  },
-  {
-    name: 'guard: a stream goes on while the state is away',
-    rule: 'OR1',
-    file: 'src/stream/stream-reader.ts',
-    find: '      await this.#deps.ready();\n',
-    replace: '',
-    tests: STREAM,
-  },
-  {
-    name: 'guard: one event that fails takes its batch with it',
-    rule: 'OR1',
-    file: 'src/stream/stream-reader.ts',
-    find: `      if (values.length === 1) {
-        this.#deps.onError(error);
-        return [{ ok: false, error: { code: 'internal', message: 'the event could not be stored' } }];
-      }`,
-    replace: `      if (values.length > 0) {
-        this.#deps.onError(error);
-        return values.map(() => ({ ok: false, error: { code: 'internal', message: 'the event could not be stored' } }));
-      }`,
-    tests: STREAM,
-  },
-  {
-    name: 'guard: an entry that is delivered twice is applied twice',
-    rule: 'DT3',
-    file: 'src/stream/stream-entry.ts',
-    find: "isObject(value) && !('event_id' in value) ? { ...value, event_id: entryName } : value",
-    replace: 'isObject(value) ? { ...value } : entryName',
-    tests: STREAM,
+    tests: CLAIMED,
   },
 ];

@@ -50,6 +50,8 @@ export interface AppOverrides {
   readonly truth?: Truth;
   readonly state?: StateStore;
   readonly wakeup?: Wakeup;
+  /** Told once, when the node may no longer be served from: whoever runs it has to drain it. */
+  readonly onLost?: (error: Error) => void;
   /** What answers HTTP requests in front of the API, and asks it for all that is not its own. */
   readonly front?: (parts: FrontParts) => RequestListener;
 }
@@ -173,7 +175,7 @@ export async function createApp(config: Config, overrides: AppOverrides = {}): P
 }
 
 function waitedIn(log: Log): (err: unknown, patienceMs: number) => void {
-  return (err, patienceMs) => log.warn({ err, patienceMs }, 'waiting for truth to answer');
+  return (err, patienceMs) => log.warn({ err, patienceMs }, 'waiting for truth');
 }
 
 function gatewaySettings(config: Config): GatewaySettings {

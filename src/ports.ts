@@ -123,6 +123,8 @@ export interface FenceStore {
 export interface Leases {
   /** Whether this node is the one, for so long from now on; held already, it goes on from now. */
   hold(name: string, forMs: number): Promise<boolean>;
+  /** As `hold`, by the node that held it last: false if another one has held it since, also where that is over. */
+  keep(name: string, forMs: number): Promise<boolean>;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- state

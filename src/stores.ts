@@ -3,12 +3,13 @@ import type { Config } from './config.ts';
 import { inDataFolder } from './data-folder.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, EpochSource, Leases, Random, StateStore, Truth, Wakeup } from './ports.ts';
+import { claimSoleNode } from './sole-node.ts';
+import { claimedState } from './state/claimed-state.ts';
 import { createMemoryEpochs } from './state/memory-epochs.ts';
 import { createMemoryState } from './state/memory.ts';
 import { createMemoryWakeup } from './state/memory-wakeup.ts';
 import { openRedis } from './state/redis/open.ts';
 import { openMysqlTruth } from './truth/mysql/open.ts';
-import { claimSoleNode } from './truth/mysql/sole-node.ts';
 import { openSqliteTruth } from './truth/sqlite/open.ts';
 
 /** What the services stand on. */
@@ -27,8 +28,10 @@ export interface StoresDeps {
   readonly metrics: Metrics;
   /** Told of what no caller waits for. */
   readonly onError: (error: unknown) => void;
-  /** Told once, if truth does not answer at the start: why, and how long it is waited for. */
+  /** Told once, if truth does not answer at the start, or another node has it: why, and how long it is waited for. */
   readonly onWait?: (error: unknown, patienceMs: number) => void;
+  /** Told once, when this node may no longer be served from: it has to end. Without it `onError` is told. */
+  readonly onLost?: (error: Error) => void;
   /** Instead of what the settings name. */
   readonly truth?: Truth | undefined;
   readonly state?: StateStore | undefined;
@@ -47,14 +50,17 @@ export async function openStores(config: Config, deps: StoresDeps): Promise<Stor
 
 /** Truth in a database, and the one node that uses it. */
 async function openSole(config: Config, mysqlUrl: string, deps: StoresDeps): Promise<Stores> {
-  const { clock, random, metrics, onWait } = deps;
+  const { clock, random, metrics, onWait, onError, onLost = onError } = deps;
   const truth = await openMysqlTruth({ url: mysqlUrl, clock, random, metrics, onWait });
   try {
-    const sole = await claimSoleNode(mysqlUrl);
-    const stores = closing({ ...inMemory(config, deps), truth: deps.truth ?? truth, leases: truth.leases });
+    const { leases } = truth;
+    const sole = await claimSoleNode({ leases, clock, onWait, onError, onLost });
+    const { state, ...memory } = inMemory(config, deps);
+    const claimed = claimedState(state, () => sole.isHeld());
+    const stores = closing({ ...memory, state: claimed, truth: deps.truth ?? truth, leases });
     const close = async (): Promise<void> => {
-      await stores.close();
       await sole.release();
+      await stores.close();
     };
     return { ...stores, close };
   } catch (error) {
@@ -101,7 +107,7 @@ async function openShared(config: Config, mysqlUrl: string, redisUrl: string, de
 }
 
 /** Of a store that one process holds. */
-const alone: Leases = { hold: async () => true };
+const alone: Leases = { hold: async () => true, keep: async () => true };
 
 /** What only hints goes first, truth last. */
 function closing(stores: Omit<Stores, 'close'>): Stores {

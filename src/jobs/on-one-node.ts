@@ -6,7 +6,7 @@ const NAME = 'upkeep';
 const HOLD_MS = 3 * 60_000;
 
 /** The work, on the node that is the one for it; on the others nothing. */
-export function onOneNode(leases: Leases, run: () => Promise<void>): () => Promise<void> {
+export function onOneNode(leases: Pick<Leases, 'hold'>, run: () => Promise<void>): () => Promise<void> {
   return async () => {
     if (await leases.hold(NAME, HOLD_MS)) await run();
   };

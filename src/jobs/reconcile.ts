@@ -6,7 +6,7 @@ import { type Job, schedule } from './schedule.ts';
 
 export interface ReconcileJobOptions {
   readonly reconcile: Pick<Reconcile, 'step'>;
-  readonly leases: Leases;
+  readonly leases: Pick<Leases, 'hold'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly intervalMs: number;

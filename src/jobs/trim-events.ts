@@ -5,7 +5,7 @@ import { type Job, schedule } from './schedule.ts';
 
 export interface TrimEventsOptions {
   readonly truth: Pick<Truth, 'trimEvents'>;
-  readonly leases: Leases;
+  readonly leases: Pick<Leases, 'hold'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** How long an event_id is remembered, from its acceptance. */

@@ -22,4 +22,21 @@ await onEachServer((server) => {
     await expect.poll(() => waiting.leases.hold('work', 60_000)).toBe(true);
     expect(await holder.leases.hold('work', 60_000)).toBe(false);
   });
+
+  test('[SY10] a lease that has run out is kept by whoever held it last, and by nobody who was not the last', async () => {
+    const database = await freshDatabase(server);
+    const [one, other] = await Promise.all([openTruthAt(database.url), openTruthAt(database.url)]);
+    onTestFinished(async () => {
+      await Promise.all([one.close(), other.close()]);
+      await database.drop();
+    });
+    expect(await one.leases.keep('work', 60_000)).toBe(false);
+    expect(await one.leases.hold('work', 0)).toBe(true);
+    expect(await one.leases.keep('work', 60_000)).toBe(true);
+    expect(await other.leases.hold('work', 60_000)).toBe(false);
+    expect(await one.leases.keep('work', 0)).toBe(true);
+    expect(await other.leases.keep('work', 60_000)).toBe(false);
+    expect(await other.leases.hold('work', 0)).toBe(true);
+    expect(await one.leases.keep('work', 60_000)).toBe(false);
+  });
 });

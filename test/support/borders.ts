@@ -40,7 +40,11 @@ export const BORDERS: Border[] = [
   // What names a Redis, connects to it and reads scripts is the same for state and streams.
   { room: 'src/stream', may: ['src/stream', 'src/services', 'ioredis', ...STREAM_PARTS, ...USE_CASES, 'node:*'] },
   { room: 'src/jobs', may: ['src/jobs', 'src/services', ...USE_CASES, 'src/log.ts'] },
-  { room: 'src/cli', may: ['src/cli', 'src/main.ts', ...SETTINGS, ...RULES, 'commander', 'node:*'] },
+  // What is run: looks at the Node before it loads anything that an older one lacks.
+  { room: 'src/cli/tidemark.ts', may: ['src/node-version.ts', 'src/cli/program.ts'] },
+  { room: 'src/main.ts', may: ['src/node-version.ts', 'src/server-process.ts'] },
+  { room: 'src/node-version.ts', may: [] },
+  { room: 'src/cli', may: ['src/cli', 'src/server-process.ts', ...SETTINGS, ...RULES, 'commander', 'node:*'] },
   { room: 'src/errors.ts', may: ['protocol'] },
   { room: 'src/deadline.ts', may: ['src/errors.ts', 'src/ports.ts'] },
   { room: 'src/background-faults.ts', may: ['src/errors.ts', 'src/log.ts', 'src/ports.ts'] },
@@ -53,7 +57,7 @@ export const BORDERS: Border[] = [
   { room: 'src/kept-secret.ts', may: ['src/data-folder.ts', 'src/ports.ts', 'node:*'] },
   { room: 'src/user-tokens.ts', may: ['src/ports.ts', 'protocol', 'jose', 'node:crypto'] },
   {
-    room: 'src/main.ts',
+    room: 'src/server-process.ts',
     may: [
       'demo/server/demo-app.ts',
       'inspector/server/front.ts',
@@ -64,9 +68,10 @@ export const BORDERS: Border[] = [
       'node:*',
     ],
   },
+  { room: 'src/sole-node.ts', may: ['src/jobs/schedule.ts', 'src/ports.ts'] },
   {
     room: 'src/stores.ts',
-    may: ['src/config.ts', 'src/data-folder.ts', 'src/truth', 'src/state', ...USE_CASES, 'node:*'],
+    may: ['src/config.ts', 'src/data-folder.ts', 'src/sole-node.ts', 'src/truth', 'src/state', ...USE_CASES, 'node:*'],
   },
   { room: 'src/app.ts', may: ['src', 'protocol', 'node:*'] },
 

@@ -1,5 +1,5 @@
 /** What is wrong with the database of truth. None of it goes away by trying again: an operator has to look. */
-export type DatabaseFault = 'refused' | 'unsupported' | 'newer' | 'foreign' | 'shared';
+export type DatabaseFault = 'refused' | 'unsupported' | 'newer' | 'foreign';
 
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
