@@ -42,7 +42,6 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
   let pause: Pause | null = null;
   let loaded: Promise<unknown> = Promise.resolve();
   const stay = createStay(clock);
-
   const leadership = createLeadership(locks, name, { elected, deposed: stepDown });
   const server = new TabServer({
     post,
