@@ -31,6 +31,7 @@ export const errorCodes = {
   not_found: { meaning: 'no such path', retry: false, http: 404 },
   method_not_allowed: { meaning: 'the path does not know this method', retry: false, http: 405 },
   too_large: { meaning: 'the body or list is larger than allowed', retry: false, http: 413 },
+  unsupported_encoding: { meaning: 'the body is compressed; it has to come as it is', retry: false, http: 415 },
   rate_limited: { meaning: 'too many requests; wait for retry_ms', retry: true, http: 429 },
   unavailable: {
     meaning: 'a store is away or slow for the moment; sent again, what was done already is not done twice',

@@ -1,4 +1,4 @@
-import { type ErrorBody, type ErrorInfo, errorCodes } from '../../protocol/index.ts';
+import { type ErrorBody, type ErrorCode, type ErrorInfo, errorCodes } from '../../protocol/index.ts';
 import { codeOf, Unavailable, UserFault } from '../errors.ts';
 
 export interface ErrorAnswer {
@@ -6,6 +6,12 @@ export interface ErrorAnswer {
   readonly body: ErrorBody;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+/** What would have been taken (RFC 9110 §15.5.2, §15.5.16). */
+const TAKEN: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
+  unauthorized: { 'www-authenticate': 'Bearer' },
+  unsupported_encoding: { 'accept-encoding': 'identity' },
+};
 
 /**
  * Anything thrown as `{error: {code, message, field?, retry_ms?}}` with the status of its code. What is nobody's fault but ours
@@ -19,7 +25,7 @@ export function errorAnswer(error: unknown): ErrorAnswer {
     return {
       status: http ?? 400,
       body: { error: field === undefined ? { code, message } : { code, message, field } },
-      headers: {},
+      headers: TAKEN[code] ?? {},
     };
   }
   if (error instanceof Unavailable) {

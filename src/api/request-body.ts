@@ -12,8 +12,8 @@ export interface ListLimit {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /**
- * The body as JSON that fits the schema. An empty one counts as `{}`. Throws UserFault: `too_large`, `malformed_json`, or
- * `invalid_field` with the path of the field. A list that is longer than allowed is `too_large` too.
+ * The body as JSON that fits the schema. An empty one counts as `{}`. Throws UserFault: `too_large`, `unsupported_encoding`,
+ * `malformed_json`, or `invalid_field` with the path of the field. A list that is longer than allowed is `too_large` too.
  */
 export async function readBody<T>(
   incoming: IncomingMessage,
@@ -24,7 +24,7 @@ export async function readBody<T>(
 ): Promise<T> {
   const encoding = incoming.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
-    throw new UserFault('malformed_json', `the body must not be encoded as ${encoding}`);
+    throw new UserFault('unsupported_encoding', `the body must not be encoded as ${encoding}`, 'content-encoding');
   const value = parse(await readBytes(incoming, ticket, bytesMax));
   if (list !== undefined) checkLength(value, list);
   const checked = check(schema, value);

@@ -130,7 +130,6 @@ export function createApi(deps: ApiDeps): RequestListener {
   function failed(c: ApiContext, error: unknown): Response {
     noteFault(error);
     const { status, body, headers } = errorAnswer(error);
-    if (status === 401) c.header('www-authenticate', 'Bearer');
     setHeaders(c, headers);
     return c.json(body, status as 400);
   }

@@ -160,9 +160,12 @@ describe('the body', () => {
   test('a packed body is refused by name', async () => {
     const answer = await running.call('POST', '/v1/events', '{"events":[]}', { 'content-encoding': 'gzip' });
     expect(answer).toMatchObject({
-      status: 400,
-      body: { error: { code: 'malformed_json', message: expect.stringMatching(/gzip/) } },
+      status: 415,
+      body: {
+        error: { code: 'unsupported_encoding', message: expect.stringMatching(/gzip/), field: 'content-encoding' },
+      },
     });
+    expect(answer.headers.get('accept-encoding')).toBe('identity');
   });
 
   test('a body that says that it is not packed is taken, however that is spelled', async () => {

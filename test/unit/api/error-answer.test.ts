@@ -6,7 +6,12 @@ import { Bug, Unavailable, UserFault } from '../../../src/errors.ts';
 test.each([
   [new UserFault('invalid_field', 'seq is missing', 'seq'), 400],
   [new UserFault('malformed_json', 'the body is not JSON'), 400],
-  [new UserFault('unauthorized', 'an API key is needed'), 401],
+  [
+    new UserFault('unsupported_encoding', 'it is compressed', 'content-encoding'),
+    415,
+    { 'accept-encoding': 'identity' },
+  ],
+  [new UserFault('unauthorized', 'an API key is needed'), 401, { 'www-authenticate': 'Bearer' }],
   [new UserFault('unknown_conversation', 'not a member', 'conv'), 404],
   [new UserFault('not_found', 'no such path'), 404],
   [new UserFault('method_not_allowed', 'this path takes GET'), 405],
@@ -14,10 +19,10 @@ test.each([
   [new UserFault('too_large', 'too many', 'events'), 413],
   // A code that answers one event, should it ever answer a whole request.
   [new UserFault('seq_taken', 'another message has this seq', 'seq'), 400],
-])('%s is answered with %i', (fault, status) => {
+] as const)('%s is answered with %i', (fault, status, headers = {}) => {
   const { code, message, field } = fault;
   const error = field === undefined ? { code, message } : { code, message, field };
-  expect(errorAnswer(fault)).toEqual({ status, body: { error }, headers: {} });
+  expect(errorAnswer(fault)).toEqual({ status, body: { error }, headers });
 });
 
 test.each([
