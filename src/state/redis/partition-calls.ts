@@ -102,9 +102,9 @@ export class PartitionCalls {
 
   /** True as soon as all partitions can be served; false when `timeoutMs` have passed. */
   async opened(timeoutMs: number): Promise<boolean> {
-    const endMs = this.#clock.nowMs() + timeoutMs;
+    const endMs = this.#clock.steadyMs() + timeoutMs;
     while (!this.#isWhole()) {
-      if (this.#isClosed || this.#clock.nowMs() >= endMs) return false;
+      if (this.#isClosed || this.#clock.steadyMs() >= endMs) return false;
       await new Promise<void>((resolve) => this.#clock.after(OPEN_POLL_MS, resolve));
     }
     return true;

@@ -66,14 +66,14 @@ export async function openMysqlTruth(options: MysqlTruthOptions): Promise<MysqlT
 /** Waits for the server, looks whether it will do, and brings its schema up to date; answers how far apart it gives out ids. */
 async function prepare(url: string, clock: Clock, onWait: MysqlTruthOptions['onWait']): Promise<number> {
   const pool = new Pool({ url, greeting: GREETING, connectionsMax: 1 });
-  const untilMs = clock.nowMs() + START_MS;
+  const untilMs = clock.steadyMs() + START_MS;
   try {
     for (let isFirst = true; ; isFirst = false) {
       try {
         return await prepareOnce(pool);
       } catch (error) {
         if (failureOf(error) === 'refused') throw explained(error);
-        if (clock.nowMs() >= untilMs) throw translated(error);
+        if (clock.steadyMs() >= untilMs) throw translated(error);
         if (isFirst) onWait?.(translated(error), START_MS);
         await new Promise<void>((resolve) => clock.after(START_RETRY_MS, resolve));
       }

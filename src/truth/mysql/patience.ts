@@ -31,8 +31,8 @@ export class Patience {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #metrics: Metrics;
-  #outageUntilMs = 0;
-  #quickAtMs = 0;
+  #outageUntilMs = -Infinity;
+  #quickAtMs = -Infinity;
 
   constructor(clock: Clock, random: Random, metrics: Metrics) {
     this.#clock = clock;
@@ -45,14 +45,14 @@ export class Patience {
    * that one statement may take.
    */
   async within<T>(attempt: (turn: Turn) => Promise<T>, deadlineMs = DEADLINE_MS): Promise<T> {
-    const startMs = this.#clock.nowMs();
+    const startMs = this.#clock.steadyMs();
     if (startMs < this.#outageUntilMs) throw new Unavailable('truth is away', RETRY_MS);
     const controller = new AbortController();
     const { signal } = controller;
     let quickAtMs = startMs;
     const watch = (afterMs: number): (() => void) =>
       this.#clock.after(afterMs, () => {
-        const nowMs = this.#clock.nowMs();
+        const nowMs = this.#clock.steadyMs();
         const leftMs = Math.min(quickAtMs + deadlineMs, startMs + WORK_MS) - nowMs;
         if (leftMs > 0) {
           cancel = watch(leftMs);
@@ -63,7 +63,7 @@ export class Patience {
       });
     let cancel = watch(deadlineMs);
     const answered = (tookMs: number): void => {
-      if (tookMs < QUICK_MS) this.#quickAtMs = quickAtMs = this.#clock.nowMs();
+      if (tookMs < QUICK_MS) this.#quickAtMs = quickAtMs = this.#clock.steadyMs();
     };
     try {
       for (let tries = 0; ; tries++) {
@@ -71,7 +71,7 @@ export class Patience {
           return await attempt({ signal, answered });
         } catch (error) {
           if (signal.aborted) throw translated(error);
-          this.#metrics.truthRetried(this.#retryable(error, this.#clock.nowMs() - startMs));
+          this.#metrics.truthRetried(this.#retryable(error, this.#clock.steadyMs() - startMs));
           await this.#pause(tries, signal, error);
         }
       }
@@ -94,7 +94,7 @@ export class Patience {
 
   /** After a call that had no answer for `silentMs`; where others had one it was no outage. */
   #noteOutage(silentMs: number): void {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.steadyMs();
     if (nowMs - this.#quickAtMs >= silentMs) this.#outageUntilMs = nowMs + OUTAGE_MS;
   }
 
