@@ -76,5 +76,5 @@ test('[CN8][SY4] the notice of a large conversation is lost, and nothing else is
     socket.send({ t: 'ping' });
     await socket.next('hb');
   }
-  expect(socket.log.find(({ t }) => t === 'delta')).toMatchObject({ total: 3 });
+  await expect.poll(() => socket.log.find(({ t }) => t === 'delta')).toMatchObject({ total: 3 });
 });
