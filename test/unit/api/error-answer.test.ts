@@ -3,7 +3,7 @@ import { errorCodes } from '../../../protocol/index.ts';
 import { errorAnswer } from '../../../src/api/error-answer.ts';
 import { Bug, Unavailable, UserFault } from '../../../src/errors.ts';
 
-test.each([
+test.each<[fault: UserFault, status: number, headers?: Record<string, string>]>([
   [new UserFault('invalid_field', 'seq is missing', 'seq'), 400],
   [new UserFault('malformed_json', 'the body is not JSON'), 400],
   [
@@ -19,7 +19,7 @@ test.each([
   [new UserFault('too_large', 'too many', 'events'), 413],
   // A code that answers one event, should it ever answer a whole request.
   [new UserFault('seq_taken', 'another message has this seq', 'seq'), 400],
-] as const)('%s is answered with %i', (fault, status, headers = {}) => {
+])('%s is answered with %i', (fault, status, headers = {}) => {
   const { code, message, field } = fault;
   const error = field === undefined ? { code, message } : { code, message, field };
   expect(errorAnswer(fault)).toEqual({ status, body: { error }, headers });
