@@ -1,11 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runProgram } from '../support/server-process.ts';
 import { ROOT } from '../support/source-tree.ts';
 
 /** What is built is what gets deployed: tsc copies no SQL and no pages, and only a start shows that something is missing. */
@@ -48,6 +49,29 @@ test('the built artefact starts, takes an event and stops cleanly', async () => 
   }
   expect((await exited)[0]).toBe(0);
 });
+
+test('on an older Node what is built says which one it needs, and ends', async (context) => {
+  const nodes = olderNodes();
+  if (nodes.length === 0) context.skip('there is no older Node on the PATH');
+  for (const node of nodes) {
+    for (const args of [['dist/src/main.js'], ['dist/src/cli/tidemark.js', '--help']]) {
+      const run = runProgram(node, args, {});
+      expect(await run.exit).toBe(1);
+      expect(run.lines).toEqual([]);
+      expect(run.errors()).toMatch(/^tidemark needs Node 24 or newer, and this is Node \d+\.\d+\.\d+\n$/);
+    }
+  }
+});
+
+/** Those of the machine, whose npm brought the Node that runs this. */
+function olderNodes(): string[] {
+  const nodes = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
+  return nodes.filter((node) => {
+    if (!existsSync(node)) return false;
+    const version = execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' });
+    return Number.parseInt(version, 10) < 24;
+  });
+}
 
 /** Where the server is, and where its demo. */
 async function announced(stdout: NodeJS.ReadableStream): Promise<{ url: string; demo: string }> {
