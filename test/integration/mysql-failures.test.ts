@@ -1,14 +1,15 @@
 import { createConnection } from 'mysql2/promise';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
+import type { MariadbServer } from '../../loadtest/mariadb.ts';
 import { Unavailable } from '../../src/errors.ts';
 import { noMetrics } from '../../src/metrics.ts';
 import type { Truth } from '../../src/ports.ts';
 import { systemClock } from '../../src/system.ts';
 import type { MysqlTruth } from '../../src/truth/mysql/truth.ts';
-import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { NEED_TIMEOUT_MS } from '../support/debian.ts';
 import { freshName } from '../support/fresh-name.ts';
+import { startMariadb } from '../support/mariadb.ts';
 import { freshDatabase, openTruthAt } from '../support/mysql-database.ts';
 import { openServiceBench } from '../support/service-bench.ts';
 import { slowClock } from '../support/slow-clock.ts';
@@ -28,9 +29,7 @@ let truth: MysqlTruth;
 let retries: string[] = [];
 
 beforeAll(async () => {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  server = await startMariadb(program.path);
+  server = await startMariadb();
   url = (await freshDatabase(server.url)).url;
   const target = new URL(url);
   proxy = await openTcpProxy(Number(target.port));

@@ -6,16 +6,13 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startMariadb } from '../../loadtest/mariadb.ts';
-import { need } from './debian.ts';
+import { startMariadb } from './mariadb.ts';
 
 const LOOK_MS = 250;
 const [, , folder = '', pid = ''] = process.argv;
 
 try {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  const server = await startMariadb(program.path);
+  const server = await startMariadb();
   say('url', server.url);
   while (isAlive(Number(pid))) await sleep(LOOK_MS);
   await server.stop();
