@@ -16,8 +16,8 @@ export default defineConfig({
     reporters: tallyFile === undefined ? ['default'] : ['default', tallyReporter(tallyFile)],
     projects: [
       project(1, 'unit', 30 * SECOND_MS, ['test/unit/**/*.test.ts', 'test/*.test.ts']),
-      project(2, 'property', 180 * SECOND_MS),
-      project(3, 'contract', 180 * SECOND_MS),
+      project(2, 'property', 300 * SECOND_MS),
+      project(3, 'contract', 300 * SECOND_MS),
       project(4, 'integration', 180 * SECOND_MS),
       project(5, 'simulation', 180 * SECOND_MS),
       project(6, 'e2e', 180 * SECOND_MS),
@@ -38,7 +38,7 @@ function project(groupOrder: number, name: string, timeoutMs: number, include = 
       hookTimeout: timeoutMs,
       // What is waited for, and the seed of what is random, are told before the test is over.
       expect: { poll: { timeout: timeoutMs / 3 } },
-      provide: { propertyMs: timeoutMs / 2 },
+      provide: { propertyMs: 0.75 * timeoutMs },
       setupFiles: PROPERTIES.includes(name) ? ['test/support/property-limits.ts'] : [],
       teardownTimeout: 10 * SECOND_MS,
     },
