@@ -39,12 +39,12 @@ export function lookAt(user: string, api: InspectorApi, events: LookEvents): Loo
 
   /** One question at a time; what changes while it is under way is asked for after it. */
   async function look(): Promise<void> {
+    clearTimeout(timer);
+    isSoon = false;
     if (isLooking) {
       mustLookAgain = true;
       return;
     }
-    clearTimeout(timer);
-    isSoon = false;
     isLooking = true;
     try {
       do {
