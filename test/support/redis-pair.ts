@@ -51,7 +51,7 @@ async function follow(replica: RedisServer, primary: RedisServer): Promise<TcpPr
 }
 
 /** All that the primary has written so far has come over. */
-async function caughtUp(replica: RedisServer, primary: RedisServer): Promise<void> {
+export async function caughtUp(replica: RedisServer, primary: RedisServer): Promise<void> {
   const offset = Number(OFFSET.exec(await primary.admin.info('replication'))?.[1]);
   for (;;) {
     const said = await replica.admin.info('replication');
