@@ -45,7 +45,7 @@ test('[DT7] where sockets are blocked the numbers come over HTTP, and commands w
       { afterFailures: 2, everyMs: 500, socketAgainMs: SOCKET_AGAIN_MS },
     ),
   );
-  await client.waitFor('live', { signal: AbortSignal.timeout(20_000) });
+  await until(client, () => client.state === 'live');
   expect(opened).toBe(2);
   expect(client.user).toBe('u1');
   expect(shownOf(client)).toEqual(countedIn(await product.unread('u1')));

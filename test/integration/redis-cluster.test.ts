@@ -147,7 +147,7 @@ async function unitsByPort(): Promise<Map<number, number[]>> {
 /** Calls of every kind, for every partition and by both nodes. */
 async function servesAll(): Promise<void> {
   const state = async (node: RedisNode) => node.state.ping().then(() => 'served', String);
-  for (const node of [one, other]) await expect.poll(async () => state(node), { timeout: DEADLINE_MS }).toBe('served');
+  for (const node of [one, other]) await expect.poll(async () => state(node)).toBe('served');
 }
 
 /** A wake-up of each node reaches the other one again. */
@@ -164,7 +164,7 @@ async function hearsEachOther(): Promise<void> {
           await from.wakeup.publishChanges([change('ann', 2)]);
           return heard;
         },
-        { timeout: DEADLINE_MS, interval: 100 },
+        { interval: 100 },
       )
       .toBeGreaterThan(0);
   }
@@ -173,5 +173,5 @@ async function hearsEachOther(): Promise<void> {
 async function backAsReplica(port: number): Promise<void> {
   const server = cluster.masters.find((one_) => one_.port === port)!;
   const info = async () => server.admin.info('replication').catch(String);
-  await expect.poll(info, { timeout: DEADLINE_MS, interval: 50 }).toMatch(/role:slave[^]*link_status:up/);
+  await expect.poll(info, { interval: 50 }).toMatch(/role:slave[^]*link_status:up/);
 }

@@ -298,7 +298,7 @@ function withParts(file: string, flush: () => Promise<void>, given?: Connection)
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(condition, { timeout: 10_000, interval: 1 }).toBe(true);
+  await expect.poll(condition, { interval: 1 }).toBe(true);
 }
 
 function faultOf(work: () => unknown): TruthFileFault | null {

@@ -16,7 +16,7 @@ export interface RedisSentinel {
   stop(): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 /** More than a master may stand still on a busy machine: no other is to take its place before the test has killed it. */
 const DOWN_AFTER_MS = 3000;
 

@@ -26,7 +26,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** A Redis (or Valkey) server of its own, in a temporary folder, on a free port; nothing is saved unless the options say so. */
 export async function startRedis(options: readonly string[] = []): Promise<RedisServer> {

@@ -8,9 +8,7 @@ import { createStop } from '../../support/stop.ts';
 /** ARCHITECTURE, flows: builds beside what changes meanwhile. One side stands still where the test says so, and the other one passes. */
 const GROUP_THRESHOLD = 500;
 const TAKE_OVER_MS = 10_000;
-/** What waits for something that does not come is not waited for. */
-const HANGS_MS = 15_000;
-const WITHIN = { timeout: HANGS_MS, interval: 5 };
+const OFTEN = { interval: 5 };
 
 const founding = { type: 'conversation.created', conv: 'c', members: ['ann', 'bob'] };
 
@@ -117,19 +115,19 @@ describe('a build of another node', () => {
     await bench.accept(founding);
     await bench.state.beginBuild('ann', 'token of another node', TAKE_OVER_MS);
     const view = bench.services.sync.view('ann');
-    await expect.poll(tries, WITHIN).toBeGreaterThan(2);
+    await expect.poll(tries, OFTEN).toBeGreaterThan(2);
     const rows = (await bench.truth.rowsOfUser('ann')).map((facts) => deriveRow(facts, GROUP_THRESHOLD));
     const { stored } = await bench.state.completeBuild('ann', 'token of another node', 'theirs', rows);
     expect([stored, (await view).epoch]).toEqual([true, 'theirs']);
   });
 
-  test('[SY10] that died is taken over after 10 s', { timeout: HANGS_MS }, async () => {
+  test('[SY10] that died is taken over after 10 s', async () => {
     const { bench, tries } = benchBesideBuild();
     await bench.accept(founding);
     await bench.say('c', 'bob', ['m1']);
     await bench.state.beginBuild('ann', 'token of a node that died', TAKE_OVER_MS);
     const view = bench.services.sync.view('ann');
-    await expect.poll(tries, WITHIN).toBeGreaterThan(2);
+    await expect.poll(tries, OFTEN).toBeGreaterThan(2);
     bench.aheadMs += TAKE_OVER_MS;
     expect((await view).total).toBe(1);
   });
