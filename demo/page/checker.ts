@@ -50,17 +50,19 @@ export function startChecker(devices: readonly Device[], events: CheckerEvents):
     // With nobody there is nothing to compare, and while the server restarts nobody to ask.
     if (live().length === 0) return;
     isRunning = true;
+    let againMs = IDLE_MS;
     try {
       const standing = await demoServer.standing();
       const verdict = compare(devices, standing);
       count(verdict);
       events.standing(standing);
-      schedule(verdict.level < live().length ? AGAIN_MS : IDLE_MS);
+      if (verdict.level < live().length) againMs = AGAIN_MS;
     } catch (error) {
       if (!(error instanceof Unreachable)) events.fault(error);
-    } finally {
-      isRunning = false;
     }
+    isRunning = false;
+    // Also after a check that failed: perhaps nothing moves any more that would ask for the next one.
+    schedule(againMs);
     if (movedAtMs !== null) moved();
   }
 
