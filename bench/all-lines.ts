@@ -10,6 +10,7 @@ import { coldUser } from './lines/cold-user.ts';
 import { cutResumed } from './lines/cut-resumed.ts';
 import { cutTime } from './lines/cut-time.ts';
 import { deltaBytes } from './lines/delta-bytes.ts';
+import { endToEndBroadcast } from './lines/end-to-end-broadcast.ts';
 import { endToEnd } from './lines/end-to-end.ts';
 import { foregroundBytes } from './lines/foreground-bytes.ts';
 import { groupSize } from './lines/group-size.ts';
@@ -18,6 +19,7 @@ import { hotGroupFrames } from './lines/hot-group-frames.ts';
 import { hotGroupGain } from './lines/hot-group-gain.ts';
 import { hotSeqs } from './lines/hot-seqs.ts';
 import { idleSocket } from './lines/idle-socket.ts';
+import { largeGroup } from './lines/large-group.ts';
 import { reconnectDrops } from './lines/reconnect-drops.ts';
 import { reconnects } from './lines/reconnects.ts';
 import { socketIoEmit } from './lines/socket-io-emit.ts';
@@ -28,6 +30,7 @@ import { warmSnapshot } from './lines/warm-snapshot.ts';
 
 export const LINES: Readonly<Record<string, Line>> = {
   'group-size': groupSize,
+  'large-group': largeGroup,
   'cold-user': coldUser,
   'cold-user-mysql': coldUserMysql,
   'cold-user-capped': coldUserCapped,
@@ -49,6 +52,7 @@ export const LINES: Readonly<Record<string, Line>> = {
   'badge-p99': badgeP99,
   'badge-overload': badgeOverload,
   'end-to-end': endToEnd,
+  'end-to-end-broadcast': endToEndBroadcast,
   reconnects,
   'reconnect-drops': reconnectDrops,
   'cut-time': cutTime,

@@ -10,7 +10,7 @@ export interface RawClient {
   bytes: number;
   /** From dialling until it was answered. */
   readyMs: number;
-  /** Called with each read behind the answer. */
+  /** Called with what comes behind the answer. */
   onBytes: (() => void) | null;
 }
 
@@ -54,6 +54,30 @@ export async function openSockets(port: number, count: number, width: number, op
 export async function closeClients(clients: readonly RawClient[]): Promise<void> {
   for (const { socket } of clients) socket.resetAndDestroy();
   await new Promise((resolve) => setTimeout(resolve, 200));
+}
+
+const SHOWN_WITHIN_MS = 30_000;
+
+/** Resolves when each has heard of what `send` does. */
+export async function shown(clients: readonly RawClient[], send: () => Promise<unknown>): Promise<void> {
+  const waiting = new Set(clients);
+  let timer: NodeJS.Timeout | undefined;
+  const all = new Promise<void>((resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${waiting.size} did not hear of it`)), SHOWN_WITHIN_MS);
+    if (waiting.size === 0) resolve();
+    for (const client of clients) {
+      client.onBytes = () => {
+        client.onBytes = null;
+        waiting.delete(client);
+        if (waiting.size === 0) resolve();
+      };
+    }
+  });
+  try {
+    await Promise.all([send(), all]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function openSocket(port: number, { path, subprotocol, isAnswer }: Opening, first: Buffer | null): Promise<RawClient> {
@@ -101,7 +125,9 @@ function openSocket(port: number, { path, subprotocol, isAnswer }: Opening, firs
 function isWelcome(bytes: Buffer): true {
   const end = 2 + (bytes[1] as number);
   const decoded = msgpackCodec.decodeServer(Uint8Array.from(bytes.subarray(2, end)));
-  if (!decoded.ok || decoded.frame.t !== 'welcome') throw new Error('the hello was not answered by a welcome');
+  if (!decoded.ok || decoded.frame.t !== 'welcome') {
+    throw new Error(`the hello was not answered by a welcome but by ${JSON.stringify(decoded)}`);
+  }
   return true;
 }
 

@@ -28,13 +28,15 @@ answerQuestions({
   cpuUs,
   rss: restingRss,
   sockets: () => server.clients.size,
-  push: ({ times, bytes }: { times: number; bytes: number }) => {
+  /** To the clients at these places, in the order in which they came; to all of them without. */
+  push: ({ times, bytes, from = 0, to }: { times: number; bytes: number; from?: number; to?: number }) => {
     // One unmasked binary frame, header and all, for everybody.
     const frame = Buffer.alloc(bytes, 1);
     frame[0] = 0x82;
     frame[1] = bytes - 2;
-    return pushTimes(server.clients.size, times, () => () => {
-      for (const client of server.clients) if (client.readyState === WebSocket.OPEN) streamOf(client).write(frame);
+    const clients = [...server.clients].slice(from, to);
+    return pushTimes(clients.length, times, () => () => {
+      for (const client of clients) if (client.readyState === WebSocket.OPEN) streamOf(client).write(frame);
     });
   },
 });
