@@ -6,15 +6,12 @@ import { freshName } from '../support/fresh-name.ts';
 import { type Database, freshDatabase, openTruthAt } from '../support/mysql-database.ts';
 import { onEachServer } from '../support/mysql-servers.ts';
 import { openServiceBench, type ServiceBench } from '../support/service-bench.ts';
-import { slowClock } from '../support/slow-clock.ts';
 
 /** Whoever else writes to the database locks its rows as they like. What of ours is in their way runs again, and nobody hears of it. */
 /** What the server says of its transactions is what it was until nobody has asked for 100 ms. */
 const LOOK_MS = 130;
 /** What makes their transaction the heavier one: the server breaks off the other. */
 const WEIGHT = 50;
-/** A node that is held back on a busy machine has not used up its patience. */
-const SLOW = slowClock(10);
 
 await onEachServer((server) => {
   let database: Database;
@@ -26,7 +23,7 @@ await onEachServer((server) => {
   beforeAll(async () => {
     database = await freshDatabase(server);
     metrics = createMetrics();
-    truth = await openTruthAt(database.url, { clock: SLOW, metrics });
+    truth = await openTruthAt(database.url, { metrics });
     watch = await createConnection(database.url);
   });
   afterAll(async () => {

@@ -8,15 +8,12 @@ import { createHeldTruth, type HeldTruth } from '../support/held-truth.ts';
 import { type Database, freshDatabase, openTruthAt } from '../support/mysql-database.ts';
 import { onEachServer } from '../support/mysql-servers.ts';
 import { openServiceBench, type ServiceBench } from '../support/service-bench.ts';
-import { slowClock } from '../support/slow-clock.ts';
 import { createStop } from '../support/stop.ts';
 import { conversationFacts } from '../support/truth-facts.ts';
 
 /** ARCHITECTURE, truth and state: what one node writes while another stands before its commit waits for it, and then reads what it wrote. */
 /** What the server says of its transactions is what it was until nobody has asked for 100 ms. */
 const LOOK_MS = 130;
-/** A node that is held back on a busy machine is not to give up. */
-const PATIENT = slowClock(10);
 
 interface Nodes {
   readonly one: ServiceBench;
@@ -33,7 +30,7 @@ await onEachServer((server) => {
 
   beforeAll(async () => {
     database = await freshDatabase(server);
-    const open = () => openTruthAt(database.url, { clock: PATIENT });
+    const open = () => openTruthAt(database.url);
     truths = [await open(), await open()];
     held = createHeldTruth(truths[0]);
     watch = await createConnection(database.url);

@@ -1,8 +1,9 @@
 import { createConnection } from 'mysql2/promise';
 import { noMetrics } from '../../src/metrics.ts';
-import { systemClock, systemRandom } from '../../src/system.ts';
+import { systemRandom } from '../../src/system.ts';
 import { type MysqlTruthOptions, openMysqlTruth } from '../../src/truth/mysql/open.ts';
 import type { MysqlTruth } from '../../src/truth/mysql/truth.ts';
+import { slowClock } from './slow-clock.ts';
 
 export interface Database {
   readonly name: string;
@@ -28,6 +29,9 @@ export async function say(url: string, sql: string): Promise<void> {
   await connection.end();
 }
 
+/** Its patience with the server is that of a node whose time passes more slowly: a busy machine is no server that does not answer. */
+const SLOWER = 10;
+
 export async function openTruthAt(url: string, options: Partial<MysqlTruthOptions> = {}): Promise<MysqlTruth> {
-  return openMysqlTruth({ url, clock: systemClock, random: systemRandom, metrics: noMetrics, ...options });
+  return openMysqlTruth({ url, clock: slowClock(SLOWER), random: systemRandom, metrics: noMetrics, ...options });
 }
