@@ -77,6 +77,7 @@ function stopOnSignals(log: Log, started: () => App | null): void {
   }
 }
 
+/** Ends the process, too: a store that hangs would keep its connections open, and the process with them. */
 function drain(app: App, log: Log): void {
   app
     .drain()
@@ -84,5 +85,6 @@ function drain(app: App, log: Log): void {
     .catch((error: unknown) => {
       log.fatal({ err: error }, 'the drain failed');
       process.exitCode = EXIT_FAILED;
-    });
+    })
+    .finally(() => process.exit());
 }
