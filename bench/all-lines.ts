@@ -14,6 +14,7 @@ import { endToEndBroadcast } from './lines/end-to-end-broadcast.ts';
 import { endToEnd } from './lines/end-to-end.ts';
 import { foregroundBytes } from './lines/foreground-bytes.ts';
 import { groupSize } from './lines/group-size.ts';
+import { helloCost } from './lines/hello-cost.ts';
 import { helloNoop } from './lines/hello-noop.ts';
 import { hotGroupFrames } from './lines/hot-group-frames.ts';
 import { hotGroupGain } from './lines/hot-group-gain.ts';
@@ -22,6 +23,7 @@ import { idleSocket } from './lines/idle-socket.ts';
 import { largeGroup } from './lines/large-group.ts';
 import { reconnectDrops } from './lines/reconnect-drops.ts';
 import { reconnects } from './lines/reconnects.ts';
+import { snapshotBytes } from './lines/snapshot-bytes.ts';
 import { socketIoEmit } from './lines/socket-io-emit.ts';
 import { stateFanOut, stateFanOutClient } from './lines/state-fan-out.ts';
 import { stateMemory } from './lines/state-memory.ts';
@@ -40,9 +42,11 @@ export const LINES: Readonly<Record<string, Line>> = {
   'state-fan-out-client': stateFanOutClient,
   'state-memory': stateMemory,
   'warm-snapshot': warmSnapshot,
+  'snapshot-bytes': snapshotBytes,
   'unique-delta': uniqueDelta,
   'socket-io-emit': socketIoEmit,
   'hello-noop': helloNoop,
+  'hello-cost': helloCost,
   'idle-socket': idleSocket,
   'hot-group-frames': hotGroupFrames,
   'hot-group-gain': hotGroupGain,
