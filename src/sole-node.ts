@@ -42,8 +42,11 @@ export async function claimSoleNode({ leases, clock, onWait, onError, onLost }: 
 
   const patienceMs = LEASE_MS + CONFIRM_MS;
   const giveUpAtMs = clock.steadyMs() + patienceMs;
-  for (let isFirst = true; !(await confirmed('hold')); isFirst = false) {
-    if (clock.steadyMs() >= giveUpAtMs) throw new Error(`another node uses this database, and ${ONLY_ONE}`);
+  for (let isFirst = true; ; isFirst = false) {
+    const askedAtMs = clock.steadyMs();
+    if (await confirmed('hold')) break;
+    // An answer that was long on its way is one of before, when the claim of a node that is gone had not run out.
+    if (askedAtMs >= giveUpAtMs) throw new Error(`another node uses this database, and ${ONLY_ONE}`);
     if (isFirst) onWait?.(new Error('another node uses this database, or was killed a moment ago'), patienceMs);
     await new Promise<void>((resolve) => clock.after(WAIT_POLL_MS, resolve));
   }

@@ -96,6 +96,17 @@ test('[SY10] a node that was killed is waited for until its claim has run out, a
   expect(next).not.toBeNull();
 });
 
+test('[SY10] an answer that was long on its way tells of a claim that has run out meanwhile, and refuses nobody', async () => {
+  const { clock, claim, truth } = createScene();
+  await truth.leasesOf('killed').hold('sole-node', 6_000);
+  // Asked for at 5.5 s, when the claim stood, and answered at 8 s.
+  truth.answersAfterMs = 2_500;
+  const next = claim('next');
+  await turn();
+  await clock.pass(11_000);
+  expect((await next).isHeld()).toBe(true);
+});
+
 for (const isOver of [false, true]) {
   test(`[SY10] another node ${isOver ? 'had the claim and has ended' : 'has the claim'}: told once, and never held again`, async () => {
     const { clock, truth, told, claim } = createScene();
