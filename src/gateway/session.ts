@@ -7,6 +7,7 @@ import type {
   CloseCode,
   Codec,
   Decoded,
+  ErrorFrame,
   Hello,
   ServerFrame,
   Sync,
@@ -21,6 +22,7 @@ import type { CommandFrame } from './command-frames.ts';
 import type { GatewayDeps } from './deps.ts';
 import { messageFrame } from './frame-bytes.ts';
 import type { FrameRate } from './frame-rate.ts';
+import { greetingFault } from './greeting-fault.ts';
 import type { GatewaySocket, SocketOwner } from './gateway-socket.ts';
 import type { Heartbeat, Visited } from './heartbeat.ts';
 import { Intake } from './intake.ts';
@@ -119,7 +121,7 @@ export class Session implements SocketOwner, OutboundHost, Visited {
       (this.#early ??= []).push(decoded);
       this.#intake.holdForGreeting();
     } else if (decoded.ok && decoded.frame.t === 'hello') void this.#greet(decoded.frame);
-    else this.close(4400);
+    else this.close(4400, undefined, greetingFault(decoded));
   }
 
   controlled(pingData: Buffer | null): void {
@@ -332,12 +334,13 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     else if (this.stream.bytesRead - this.#bytesHeard > BYTES_BEFORE_HELLO_MAX) this.close(4400);
   }
 
-  /** Says `bye` and closes; nothing is read or written after it. */
-  close(code: CloseCode, retryMs?: number): void {
+  /** Says what is wrong, if that has a name, and `bye`, and closes; nothing is read or written after it. */
+  close(code: CloseCode, retryMs?: number, fault: ErrorFrame | null = null): void {
     if (this.#isOver) return;
     this.#closedWith = code;
     this.#finish('over');
     if (!this.#socket.isOpen) return;
+    if (fault !== null) this.stream.write(messageFrame(this.codec.encode(fault)));
     const { reason } = closeCodes[code];
     const bye: Bye = { t: 'bye', code, reason };
     if (retryMs !== undefined) bye.retry_ms = retryMs;

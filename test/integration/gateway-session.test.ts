@@ -41,20 +41,39 @@ describe('greeting', () => {
   });
 
   test.each([
-    ['any frame before hello', { t: 'ping' }],
-    ['an ack', { t: 'ack', id: 1, items: [] }],
-    ['a hello without token', { t: 'hello', device: 'd', cursor: null }],
-    ['a hello without cursor', { t: 'hello', token: 'x', device: 'd' }],
-    ['a device that is no text', { t: 'hello', token: 'x', device: 7, cursor: null }],
-    ['an empty device', { t: 'hello', token: 'x', device: '', cursor: null }],
-    ['a version below 0', { t: 'hello', token: 'x', device: 'd', cursor: { epoch: 'e', sync_version: -1 } }],
-    ['pages of no rows', { t: 'hello', token: 'x', device: 'd', cursor: null, max_rows: 0 }],
-    ['a frame above 4 KiB', { t: 'hello', token: 'x'.repeat(4090), device: 'd', cursor: null }],
-  ])('%s: 4400', async (_, frame) => {
+    ['any frame before hello', { t: 'ping' }, 'not_greeted', /^the first frame/],
+    ['an ack', { t: 'ack', id: 1, items: [] }, 'not_greeted', /^the first frame/],
+    ['a frame that nobody knows', { t: 'helo' }, 'unknown_frame', /type is not known/],
+    ['a hello without token', { t: 'hello', device: 'd', cursor: null }, 'invalid_field', /^token is missing/],
+    ['a hello without cursor', { t: 'hello', token: 'x', device: 'd' }, 'invalid_field', /^cursor is missing/],
+    ['a device that is no text', { t: 'hello', token: 'x', device: 7, cursor: null }, 'invalid_field', /^device /],
+    ['an empty device', { t: 'hello', token: 'x', device: '', cursor: null }, 'invalid_field', /^device /],
+    [
+      'a version below 0',
+      { t: 'hello', token: 'x', device: 'd', cursor: { epoch: 'e', sync_version: -1 } },
+      'invalid_field',
+      /^cursor\.sync_version /,
+    ],
+    [
+      'pages of no rows',
+      { t: 'hello', token: 'x', device: 'd', cursor: null, max_rows: 0 },
+      'invalid_field',
+      /^max_rows /,
+    ],
+  ])('[DT5] %s: an error that names it, and 4400', async (_, frame, code, message) => {
     const { open } = await openGatewayBench();
     const socket = await open();
     socket.send(frame);
     expect(await endOf(socket)).toEqual(ends(4400));
+    expect(socket.log.slice(0, -1)).toMatchObject([{ t: 'error', code, message: expect.stringMatching(message) }]);
+  });
+
+  test('[DT5] a frame above 4 KiB before the welcome: 4400', async () => {
+    const { open } = await openGatewayBench();
+    const socket = await open();
+    socket.send({ t: 'hello', token: 'x'.repeat(4090), device: 'd', cursor: null });
+    expect(await endOf(socket)).toEqual(ends(4400));
+    expect(socket.log).toHaveLength(1);
   });
 
   test('a hello of 4 KiB is taken', async () => {
