@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { linesTable } from '../bench/lines-table.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import { type ErrorInfo, errorCodes } from '../protocol/error-codes.ts';
 import { settingsTable } from '../src/cli/settings-table.ts';
-import { options } from '../src/config.ts';
+import { options } from '../src/config-table.ts';
 import { METRIC_PREFIX, metricDefinitions } from '../src/metrics.ts';
 import { filesOf, ROOT, textOf } from './support/source-tree.ts';
 
@@ -39,6 +40,12 @@ describe('docs/OPERATIONS.md', () => {
   test('lists the metrics, and no others', () => {
     const metrics = Object.keys(metricDefinitions).map((name) => `${METRIC_PREFIX}${name}`);
     expect(namesIn(OPERATIONS, /^\| `(tidemark_[a-z_]+)` \|/gm)).toEqual(metrics.toSorted());
+  });
+});
+
+describe('bench/README.md', () => {
+  test('holds the table of lines', () => {
+    expect(textOf('bench/README.md')).toContain(linesTable());
   });
 });
 

@@ -1,4 +1,4 @@
-import { options } from '../config.ts';
+import { options } from '../config-table.ts';
 
 /** The settings as a table in Markdown; the operations page holds the same text. */
 export function settingsTable(): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { options } from '../../src/config.ts';
+import { options } from '../../src/config-table.ts';
 import { runNode } from '../support/server-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 

@@ -11,7 +11,14 @@ export interface Border {
 const RULES = ['src/core', 'protocol'];
 const USE_CASES = ['src/ports.ts', ...RULES, 'src/errors.ts', 'src/deadline.ts', 'src/metrics.ts'];
 const ADAPTER = [...USE_CASES, 'src/log.ts', 'node:*'];
-const SETTINGS = ['src/config.ts', 'src/config-option.ts', 'src/kept-secret.ts', 'src/system.ts', 'src/user-tokens.ts'];
+const SETTINGS = [
+  'src/config.ts',
+  'src/config-table.ts',
+  'src/config-option.ts',
+  'src/kept-secret.ts',
+  'src/system.ts',
+  'src/user-tokens.ts',
+];
 const EDGE = ['src/services', 'src/user-tokens.ts', ...USE_CASES, 'src/log.ts', 'node:*'];
 
 const STREAM_PARTS = ['redis-url', 'redis-connection', 'script-files'].map((name) => `src/state/redis/${name}.ts`);
@@ -50,7 +57,9 @@ export const BORDERS: Border[] = [
   { room: 'src/background-faults.ts', may: ['src/errors.ts', 'src/log.ts', 'src/ports.ts'] },
   { room: 'src/log.ts', may: ['src/errors.ts', 'pino'] },
   { room: 'src/metrics.ts', may: ['protocol', 'prom-client'] },
-  { room: 'src/config.ts', may: ['protocol', 'src/config-option.ts', 'src/state/redis/redis-url.ts'] },
+  { room: 'src/config.ts', may: ['src/config-table.ts', 'src/unknown-settings.ts', 'src/state/redis/redis-url.ts'] },
+  { room: 'src/config-table.ts', may: ['protocol', 'src/config-option.ts'] },
+  { room: 'src/unknown-settings.ts', may: ['src/config-table.ts'] },
   { room: 'src/config-option.ts', may: [] },
   { room: 'src/system.ts', may: ['src/ports.ts', 'node:*'] },
   { room: 'src/data-folder.ts', may: ['node:*'] },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseDurationMs } from '../../../src/config-option.ts';
-import { ConfigError, options, readConfig, weakKeys } from '../../../src/config.ts';
+import { options } from '../../../src/config-table.ts';
+import { ConfigError, readConfig, weakKeys } from '../../../src/config.ts';
 
 const LONG_KEY = 'k'.repeat(32);
 

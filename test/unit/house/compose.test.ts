@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { options } from '../../../src/config.ts';
+import { options } from '../../../src/config-table.ts';
 import { parseDurationMs } from '../../../src/config-option.ts';
 import { textOf } from '../../support/source-tree.ts';
 
