@@ -5,8 +5,15 @@ const OWNER_ONLY = 0o700;
 
 /** Runs `use` with the data folder there. Whatever makes the folder unusable, the error names the setting. */
 export function inDataFolder<T>(folder: string, use: () => T): T {
-  try {
+  return ofDataFolder(folder, () => {
     make(folder);
+    return use();
+  });
+}
+
+/** The same, and where there is no folder none is made. */
+export function ofDataFolder<T>(folder: string, use: () => T): T {
+  try {
     return use();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,10 +1,12 @@
 import type { Config } from '../config.ts';
+import { ofDataFolder } from '../data-folder.ts';
 import { readSecret } from '../kept-secret.ts';
 
 /** A call of the server API of the server that these settings describe. Answers the body; throws what the server says is wrong. */
 export async function callServer(config: Config, method: string, path: string, body?: object): Promise<object> {
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`;
-  const key = config.apiKey ?? readSecret(config.dataDir, 'api-key');
+  const { dataDir } = config;
+  const key = config.apiKey ?? ofDataFolder(dataDir, () => readSecret(dataDir, 'api-key'));
   const response = await fetch(url + path, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { options } from '../../src/config-table.ts';
 import { runNode } from '../support/server-process.ts';
@@ -99,8 +99,15 @@ describe('against a running server', () => {
     expect(refused).toMatchObject({ code: 1, errors: expect.stringMatching(/answers 404: the user is not a member/) });
   });
 
-  test('without a server they say so', async () => {
+  test('without a server they say so, and without its key where it was looked for', async () => {
     settings['TIDEMARK_PORT'] = '1';
+    const folder = `${settings['TIDEMARK_DATA_DIR']}/none`;
+    settings['TIDEMARK_DATA_DIR'] = folder;
+    expect(await tidemark('reconcile')).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining(`cannot use ${folder}, the folder that TIDEMARK_DATA_DIR names: ENOENT`),
+    });
+    expect(existsSync(folder)).toBe(false);
     settings['TIDEMARK_API_KEY'] = 'k'.repeat(32);
     expect(await tidemark('reconcile')).toMatchObject({ code: 1, errors: 'no server answers at http://127.0.0.1:1' });
   });

@@ -15,6 +15,7 @@ const SETTINGS = [
   'src/config.ts',
   'src/config-table.ts',
   'src/config-option.ts',
+  'src/data-folder.ts',
   'src/kept-secret.ts',
   'src/system.ts',
   'src/user-tokens.ts',
