@@ -111,8 +111,7 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     made: (made) => void (socket = made),
     join: async () => {
       await pause?.over();
-      const leads = await leadership.join();
-      await loaded;
+      const [leads] = [await leadership.join(), await loaded];
       return leads;
     },
     noLeader: () => leadership.steal(),

@@ -17,6 +17,8 @@ declare const tidemark: TidemarkClient;
 export interface BrowserOptions {
   user?: string;
   tokenMs?: number;
+  /** What the app's endpoint answers; `asked`: how often it was asked before, by all tabs. Default: a good token of the tab's user. */
+  token?: (asked: number) => string | Promise<string>;
   /** Where the pages come from. Default: the product. */
   origin?: string;
   /** The app, from test/support. */
@@ -50,17 +52,17 @@ export async function bundled(script: string): Promise<string> {
 }
 
 export async function openContext(browser: Browser, product: Product, options: BrowserOptions = {}) {
-  const { user = 'u1', tokenMs, origin = product.url, script = 'client-screen.ts', isPlain = false } = options;
+  const { user = 'u1', tokenMs, token, origin = product.url, script = 'client-screen.ts', isPlain = false } = options;
   const [own] = browser.contexts();
   const context = isPlain && own !== undefined ? own : await browser.newContext();
   onTestFinished(() => (isPlain ? closePages(context) : context.close()));
   const source = await bundled(script);
   const reasons: string[] = [];
-  const tab = async (settings: object = {}): Promise<Screen> => {
+  const tab = async (settings: object = {}, tabUser = user): Promise<Screen> => {
     const page = await context.newPage();
     await page.exposeFunction('tokenFor', (reason: string) => {
-      reasons.push(reason);
-      return signedToken(user, tokenMs);
+      const asked = reasons.push(reason) - 1;
+      return token?.(asked) ?? signedToken(tabUser, tokenMs);
     });
     const screen = new Screen(page, { origin, source, settings });
     await screen.load();
@@ -141,6 +143,14 @@ export class Screen {
       [what, text],
     );
   }
+}
+
+/** Its renderer; tabs beside it go on. */
+export async function crash(context: BrowserContext, { page }: Screen): Promise<void> {
+  const crashed = page.waitForEvent('crash');
+  const devtools = await context.newCDPSession(page);
+  devtools.send('Page.crash').catch(() => {});
+  await crashed;
 }
 
 /** Commands in the database of the page's browser. */

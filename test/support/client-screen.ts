@@ -20,15 +20,22 @@ class CountedSocket extends WebSocket {
   }
 }
 
-function start({ tabs = true, store = true }: { tabs?: boolean; store?: boolean }): TidemarkClient {
+interface Settings {
+  tabs?: boolean;
+  store?: boolean;
+  /** Of what tabs share. */
+  name?: string;
+}
+
+function start({ tabs = true, store = true, name = 'tidemark' }: Settings): TidemarkClient {
   const own: ClientOptions = {
     url: location.origin,
     getToken: ({ reason }) => tokenFor(reason),
     WebSocket: CountedSocket,
     random: () => Math.random() * 0.1,
-    ...(store ? { store: indexedDbStore({ failed: (error) => faults.push(String(error)) }) } : {}),
+    ...(store ? { store: indexedDbStore({ name, failed: (error) => faults.push(String(error)) }) } : {}),
   };
-  const client = new TidemarkClient(tabs ? acrossTabs(own) : own);
+  const client = new TidemarkClient(tabs ? acrossTabs(own, { name }) : own);
   client.on('error', ({ error }) => faults.push(`${error.code} ${error.message} ${String(error.cause)}`));
   client.subscribe(() => render(client));
   render(client);
@@ -59,6 +66,10 @@ function render(client: TidemarkClient): void {
   show('mentions', String(client.mentions()));
   for (const { conv, unread } of client.list()) show(conv, String(unread));
 }
+
+/** What nobody caught. */
+addEventListener('error', ({ message }) => faults.push(`uncaught ${message}`));
+addEventListener('unhandledrejection', ({ reason }) => faults.push(`unhandled ${String(reason)}`));
 
 new MutationObserver((mutations) => {
   for (const { target, addedNodes } of mutations) {
