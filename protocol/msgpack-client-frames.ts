@@ -86,7 +86,7 @@ export function readClientFrame(r: MsgpackReader, type: number): ClientFrame | n
       const muted = r.optionalBoolean('muted');
       const hidden = r.optionalBoolean('hidden');
       if (muted === undefined && hidden === undefined)
-        throw r.wrong('muted', 'at least one of muted, hidden is needed');
+        throw r.wrong('muted', 'is missing: at least one of muted, hidden is needed');
       if (muted !== undefined) frame.muted = muted;
       if (hidden !== undefined) frame.hidden = hidden;
       return frame;

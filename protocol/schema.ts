@@ -173,8 +173,8 @@ function countOf<T>(inner: Schema<T>, names: string[], min: number, max: number,
       const fault = inner.fault(value);
       if (fault !== null) return fault;
       const present = names.filter((name) => (value as Record<string, unknown>)[name] !== undefined);
-      if (present.length >= min && present.length <= max) return null;
-      return { field: present[1] ?? names[0] ?? '', message };
+      if (present.length < min) return { field: names[0] ?? '', message: `is missing: ${message}` };
+      return present.length > max ? { field: present[1] ?? '', message: `is one too many: ${message}` } : null;
     },
   };
 }

@@ -231,7 +231,13 @@ describe('fields', () => {
     ['POST', '/v1/users/u1/read', {}, 'items', /is missing/],
     ['POST', '/v1/users/u1/read', { items: 'x' }, 'items', /must be a list/],
     ['POST', '/v1/users/u1/read', { items: [{ seq: 1 }] }, 'items[0].conv', /is missing/],
-    ['POST', '/v1/users/u1/read', { items: [{ conv: 'c1' }] }, 'items[0].seq', /exactly one of seq, message_id/],
+    [
+      'POST',
+      '/v1/users/u1/read',
+      { items: [{ conv: 'c1' }] },
+      'items[0].seq',
+      /^items\[0\]\.seq is missing: exactly one of seq, message_id/,
+    ],
     [
       'POST',
       '/v1/users/u1/read',
@@ -256,7 +262,7 @@ describe('fields', () => {
     ['POST', '/v1/users/u1/read_all', { epoch: 7, sync_version: 1 }, 'epoch', /not a number/],
     ['POST', '/v1/users/u1/conversations/c1/mark', { from_seq: -2 }, 'from_seq', /must be an integer/],
     ['POST', `/v1/users/u1/conversations/${LONG_ID}/mark`, {}, 'conv', /1 to 128 bytes/],
-    ['PUT', '/v1/users/u1/conversations/c1/prefs', {}, 'muted', /at least one of muted, hidden/],
+    ['PUT', '/v1/users/u1/conversations/c1/prefs', {}, 'muted', /^muted is missing: at least one of muted, hidden/],
     ['PUT', '/v1/users/u1/conversations/c1/prefs', { muted: 'yes' }, 'muted', /true or false/],
     ['PUT', '/v1/users/u1/conversations/c1/prefs', { hidden: null }, 'hidden', /true or false/],
     ['DELETE', '/v1/users/u1/conversations/c1?up_to_seq=abc', undefined, 'up_to_seq', /must be an integer/],
