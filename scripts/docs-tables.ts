@@ -1,22 +1,28 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { linesTable } from '../bench/lines-table.ts';
 import { settingsTable } from '../src/cli/settings-table.ts';
 import { METRIC_PREFIX, type MetricDefinition, metricDefinitions } from '../src/metrics.ts';
 
 /**
- * Writes the tables of docs/OPERATIONS.md from the code, between their markers: `npm run docs`. A test fails when
- * the page holds others.
+ * Writes the tables of docs/OPERATIONS.md and bench/README.md from the code, between their markers: `npm run docs`. A test fails when
+ * a page holds others.
  */
-const PAGE = join(resolve(import.meta.dirname, '..'), 'docs/OPERATIONS.md');
+const ROOT = resolve(import.meta.dirname, '..');
 
-const tables = { settings: settingsTable(), metrics: metricsTable() };
-let page = readFileSync(PAGE, 'utf8');
-for (const [name, table] of Object.entries(tables)) {
-  const between = new RegExp(`(<!-- begin ${name} -->\n)[^]*?(<!-- end ${name} -->)`);
-  if (!between.test(page)) throw new Error(`${PAGE} has no place for ${name}`);
-  page = page.replace(between, (_, begin: string, end: string) => `${begin}${table}\n${end}`);
+writeTables('docs/OPERATIONS.md', { settings: settingsTable(), metrics: metricsTable() });
+writeTables('bench/README.md', { lines: linesTable() });
+
+function writeTables(file: string, tables: Readonly<Record<string, string>>): void {
+  const path = join(ROOT, file);
+  let page = readFileSync(path, 'utf8');
+  for (const [name, table] of Object.entries(tables)) {
+    const between = new RegExp(`(<!-- begin ${name} -->\n)[^]*?(<!-- end ${name} -->)`);
+    if (!between.test(page)) throw new Error(`${file} has no place for ${name}`);
+    page = page.replace(between, (_, begin: string, end: string) => `${begin}${table}\n${end}`);
+  }
+  writeFileSync(path, page);
 }
-writeFileSync(PAGE, page);
 
 function metricsTable(): string {
   const definitions: [string, MetricDefinition][] = Object.entries(metricDefinitions);
