@@ -44,6 +44,7 @@ const WAITING_CHANGES_MAX = 10_000;
 /** Names in the member lists that are kept, about 40 bytes each. */
 const KEPT_NAMES_MAX = 1_000_000;
 const NO_REV = -1;
+const NO_ROWS: StateCall['rows'] = [];
 
 export class FanOut {
   readonly #deps: FanOutDeps;
@@ -118,19 +119,18 @@ export class FanOut {
   async #round(changes: readonly ConversationChange[]): Promise<void> {
     const pending = new Map<string, PendingChange>();
     for (const change of changes) pending.set(change.conv, mergeChanges(pending.get(change.conv), change));
-    const calls = new Map<string, { op: Op; parts: ConversationPart[] }>();
+    const calls = new Map<string, { user: string; op: Op; rows: typeof NO_ROWS; parts: ConversationPart[] }>();
     for (const change of pending.values()) {
       for (const [user, part] of await this.#targetsOf(change)) {
         const call = calls.get(user);
-        if (!call) calls.set(user, { op: change.op, parts: [part] });
+        if (!call) calls.set(user, { user, op: change.op, rows: NO_ROWS, parts: [part] });
         else {
           call.parts.push(part);
           if (call.op !== change.op) call.op = 'merged';
         }
       }
     }
-    const offered: StateCall[] = [...calls].map(([user, { op, parts }]) => ({ user, op, rows: [], parts }));
-    await this.#deps.refresh.offer(offered);
+    await this.#deps.refresh.offer([...calls.values()]);
   }
 
   /** Which users get which part of one change. */

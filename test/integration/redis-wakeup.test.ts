@@ -21,7 +21,13 @@ let redis: RedisServer;
 let fences: MemoryFences;
 /** By how much the nodes' clocks are ahead of the real one; timers keep to that. */
 let aheadMs: number;
-const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+/** What the steady clock shows where a test has it stand still. */
+let stillMs: number | null;
+const clock: Clock = {
+  ...systemClock,
+  nowMs: () => systemClock.nowMs() + aheadMs,
+  steadyMs: () => stillMs ?? systemClock.steadyMs(),
+};
 let nodes: Listening[];
 
 beforeAll(async () => {
@@ -33,6 +39,7 @@ beforeEach(async () => {
   await redis.admin.flushall();
   fences = new MemoryFences();
   aheadMs = 0;
+  stillMs = null;
   nodes = await Promise.all([openListening(), openListening(), openListening()]);
 });
 
@@ -125,6 +132,31 @@ describe('changes', () => {
     await tell(here, ['ann']);
     await drained(here);
     expect(nodes.map(usersOf)).toEqual([['ann'], ['ann'], ['ann']]);
+  });
+
+  test('that go to all are spared for a moment after one has reached no other node, until another is heard of', async () => {
+    const [here, there, nobody] = nodes as [Listening, Listening, Listening];
+    stillMs = 0;
+    await Promise.all([there.close(), nobody.close()]);
+    /** Messages that tell all of a change; a roll call comes behind it, and is always made. */
+    const toldAll = async (): Promise<number> => {
+      const before = await published();
+      await here.wakeup.publishChanges([MARK]);
+      await here.wakeup.rollCall('ann');
+      return (await published()) - before - 1;
+    };
+    await expect.poll(toldAll, OFTEN).toBe(0);
+    stillMs = LONG_MS;
+    expect(await toldAll()).toBe(1);
+    await expect.poll(toldAll, OFTEN).toBe(0);
+
+    const other = await openListening();
+    await other.wakeup.publishOpened([{ user: 'ann', device: 'phone', conn: 'one', attempt: null }]);
+    const toldOther = async (): Promise<number> => {
+      await here.wakeup.publishChanges([MARK]);
+      return other.heard.length;
+    };
+    await expect.poll(toldOther, OFTEN).toBeGreaterThan(0);
   });
 
   test('go to a node no longer that has not read the state for several comparisons', async () => {

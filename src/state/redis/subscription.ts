@@ -36,6 +36,10 @@ export class Subscription {
     this.#lookLater();
   }
 
+  get isHeard(): boolean {
+    return this.#isHeard;
+  }
+
   /** Resolves when the channel is being listened to. */
   heard(): Promise<void> {
     return this.#isHeard ? Promise.resolve() : new Promise((resolve) => this.#listeners.push(resolve));

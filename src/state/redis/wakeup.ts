@@ -18,6 +18,8 @@ const CHANGES_MAX = 1000;
 const TRIES_MAX = 8;
 const SAY_AGAIN_MS = 250;
 const UNSAID_MAX = 1000;
+/** For so long no other node is taken to listen after a message to all reached none, or until one is heard of. */
+const ALONE_MS = 1000;
 
 /**
  * Wake-up over sharded publish/subscribe. Each node listens to a channel of its own and to one of all. Which nodes hold sockets of a
@@ -33,6 +35,7 @@ export class RedisWakeup implements Wakeup {
   readonly #ownChanges: string;
   /** Messages that wait to be published again. */
   #unsaid = 0;
+  #aloneUntilMs = 0;
   #isClosed = false;
 
   constructor(options: RedisWakeupOptions) {
@@ -86,7 +89,9 @@ export class RedisWakeup implements Wakeup {
     }
     if (own.length > 0) for (const listener of this.#listeners) listener.changes(own);
     for (const [node, list] of byNode) this.#publishChanges(partitionOfNode(node), nodeChannel(node), list);
-    this.#publishChanges(ALL_NODES_PARTITION, allNodesChannel(), forAll);
+    if (this.#options.clock.steadyMs() >= this.#aloneUntilMs) {
+      this.#publishChanges(ALL_NODES_PARTITION, allNodesChannel(), forAll);
+    }
   }
 
   async publishLarge(notices: readonly LargeNotice[]): Promise<void> {
@@ -141,15 +146,26 @@ export class RedisWakeup implements Wakeup {
   /** Of what is true later too: revs and versions tell what is old. A connection that was cut is back within that time. */
   #publishLasting(partition: number, channel: string, text: string, triesLeft = TRIES_MAX): void {
     const { calls, clock, onError } = this.#options;
-    calls.send(partition, 'SPUBLISH', channel, text).catch((error: unknown) => {
-      onError(error);
-      if (triesLeft <= 1 || this.#unsaid >= UNSAID_MAX) return;
-      this.#unsaid++;
-      clock.after(SAY_AGAIN_MS, () => {
-        this.#unsaid--;
-        if (!this.#isClosed) this.#publishLasting(partition, channel, text, triesLeft - 1);
-      });
-    });
+    calls.send(partition, 'SPUBLISH', channel, text).then(
+      (listeners) => {
+        if (channel === allNodesChannel()) this.#noteListeners(Number(listeners));
+      },
+      (error: unknown) => {
+        onError(error);
+        if (triesLeft <= 1 || this.#unsaid >= UNSAID_MAX) return;
+        this.#unsaid++;
+        clock.after(SAY_AGAIN_MS, () => {
+          this.#unsaid--;
+          if (!this.#isClosed) this.#publishLasting(partition, channel, text, triesLeft - 1);
+        });
+      },
+    );
+  }
+
+  /** Of the channel of all, this node among them where it is listening. Who begins to listen compares all that it holds. */
+  #noteListeners(listeners: number): void {
+    const isAlone = listeners === 1 && this.#subscriptions.every(({ isHeard }) => isHeard);
+    this.#aloneUntilMs = isAlone ? this.#options.clock.steadyMs() + ALONE_MS : 0;
   }
 
   /** Not waited for: whoever publishes has done its part. */
@@ -162,6 +178,7 @@ export class RedisWakeup implements Wakeup {
     if (text.startsWith(this.#ownChanges)) return;
     const message = unpackWakeup(text);
     if (message === null) return;
+    if (message.from !== this.#options.nodeId) this.#aloneUntilMs = 0;
     if (message.kind === 'opened') {
       for (const listener of this.#listeners) listener.opened?.(message.connections);
       return;
