@@ -5,13 +5,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
 import { findKit } from '../../scripts/kit.ts';
 import { openBalancer } from '../support/balancer.ts';
 import { makeTrouble, type troubles } from '../support/chaos.ts';
 import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
-import { runKit } from '../support/kit-run.ts';
+import { type KitOutcome, runKit } from '../support/kit-run.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { API_KEY, countedIn, type Product, shownOf, startProduct, TOKEN_SECRET, until } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
@@ -20,6 +21,8 @@ import { openTcpProxy } from '../support/tcp-proxy.ts';
 const isLong = process.env['KIT_CHAOS'] === 'long';
 const EVERY_NTH = isLong ? 1 : 5;
 const KIT_TIMEOUT_MS = 15 * 60_000;
+/** A bound on a hang: what is awaited in vain is a fault, however long. */
+const ANSWER_MS_MAX = '20000';
 const kit = findKit();
 
 interface Excuse {
@@ -44,6 +47,18 @@ const OLD_SOCKET: Excuse = {
   found: /the old socket stays open/,
   why: 'who came later elsewhere was a hint that was lost; both sockets are right',
 };
+/**
+ * DT8: what cannot be answered in time is told when to come back. There the kit gives up, so its scenario is played again. Only its
+ * commands it sends again itself; the first may have been carried out, and then an ack is stale, and a mark without a read_epoch another.
+ */
+const COME_AGAIN = [
+  /"unavailable"|got +503|socket closed with 4102/,
+  /: status of .*\n +expected applied\n +got +stale/,
+  /\n +expected .*"epoch":1\}\n +got +.* read 2\//,
+];
+/** Scenarios at once: of all, and of those that come back; the last time they are to come through. */
+const JOBS = [8, 2, 1];
+
 const CHAOS: readonly Chaos[] = [
   {
     kind: 'evict',
@@ -144,28 +159,39 @@ test.for(CHAOS)(
     const balancer = await openBalancer(nodes.map(({ url }) => url));
     onTestFinished(() => balancer.close());
     const target = { url: balancer.url, apiKey: API_KEY, tokenSecret: TOKEN_SECRET };
-    const play = (files: readonly string[]) =>
-      runKit(kit.dir, 'run.mjs', target, ['--timeout', '10000', '--jobs', '8', ...files]);
+    const play = (files: readonly string[], jobs: number) =>
+      runKit(kit.dir, 'run.mjs', target, ['--timeout', ANSWER_MS_MAX, '--jobs', String(jobs), ...files]);
 
     const files = scenarioFiles(kit.dir);
+    const filesOf = (some: readonly { id: string }[]) =>
+      files.filter((file) => some.some(({ id }) => id === idOf(file)));
     const trouble = makeTrouble(redis, kind, everyMs);
-    const outcome = await play(files);
+    onTestFinished(() => trouble.end());
+    const failing: KitOutcome['failing'][number][] = [];
+    let due: readonly string[] = files;
+    for (const jobs of JOBS) {
+      const outcome = await play(due, jobs);
+      expect(outcome.passed + outcome.failed).toBe(due.length);
+      const comesAgain = outcome.failing.filter(({ why }) => jobs > 1 && COME_AGAIN.some((told) => told.test(why)));
+      failing.push(...outcome.failing.filter((one) => !comesAgain.includes(one)));
+      due = filesOf(comesAgain);
+      if (due.length === 0) break;
+      process.stdout.write(`${kind}: ${due.length} were told to come again\n`);
+    }
     await trouble.end();
     expect(trouble.hits).toBeGreaterThan(2);
-    expect(outcome.passed + outcome.failed).toBe(files.length);
-    const reasonOf = (failing: { id: string; why: string }) =>
-      excused.find(({ id = failing.id, found }) => id === failing.id && found.test(failing.why))?.why;
-    expect(outcome.failing.filter((one) => reasonOf(one) === undefined)).toEqual([]);
-    for (const one of outcome.failing) process.stdout.write(`${kind}, ${one.id}: ${reasonOf(one)}\n`);
+    const reasonOf = (one: { id: string; why: string }) =>
+      excused.find(({ id = one.id, found }) => id === one.id && found.test(one.why))?.why;
+    expect(failing.filter((one) => reasonOf(one) === undefined)).toEqual([]);
+    for (const one of failing) process.stdout.write(`${kind}, ${one.id}: ${reasonOf(one)}\n`);
     process.stdout.write(
-      `${kind}: hit ${trouble.hits} times; ${outcome.passed} of ${files.length} as if nothing was\n`,
+      `${kind}: hit ${trouble.hits} times; ${files.length - failing.length} of ${files.length} as if nothing was\n`,
     );
 
     // Left alone, each of them finds what it demands.
-    const again = files.filter((file) => outcome.failing.some(({ id }) => id === idOf(file)));
-    if (again.length === 0) return;
-    const alone = await play(again);
-    expect(alone, alone.failures).toMatchObject({ code: 0, failed: 0, passed: outcome.failed });
+    if (failing.length === 0) return;
+    const alone = await play(filesOf(failing), 1);
+    expect(alone, alone.failures).toMatchObject({ code: 0, failed: 0, passed: failing.length });
   },
 );
 
@@ -176,6 +202,9 @@ function idOf(file: string): unknown {
 const SILENT = isLong
   ? { silentMs: 60_000, heartbeatMs: 25_000, rightWithinMs: 30_000 }
   : { silentMs: 5000, heartbeatMs: 4000, rightWithinMs: 9000 };
+
+/** For a machine that has other things to do. */
+const BUSY_MS = 10_000;
 
 test(
   '[AK5][SY4][SY10] wake-ups vanish without a sign: every device is right within a heartbeat period of their return',
@@ -217,11 +246,17 @@ test(
     proxy.swallows = () => false;
     expect(vanished).toBeGreaterThan(10);
 
-    const signal = AbortSignal.timeout(SILENT.rightWithinMs + 2000);
+    const returnedMs = performance.now();
     for (const { user, client } of devices) {
-      await client.waitFor(() => client.pending().length === 0, { signal });
-      const counted = JSON.stringify(countedIn(await here.unread(user)));
-      await client.waitFor(() => JSON.stringify(shownOf(client)) === counted, { signal });
+      // Counted anew at each look: the other device of the user may have read something meanwhile.
+      const difference = async () => {
+        const counted = countedIn(await here.unread(user));
+        const shown = shownOf(client);
+        const pending = client.pending();
+        return pending.length === 0 && isDeepStrictEqual(shown, counted) ? null : { pending, shown, counted };
+      };
+      const leftMs = returnedMs + SILENT.rightWithinMs + BUSY_MS - performance.now();
+      await expect.poll(difference, { timeout: Math.max(0, leftMs) }).toBeNull();
     }
   },
 );

@@ -27,18 +27,28 @@ export const troubles = {
 export interface Trouble {
   /** How much was hit so far. */
   readonly hits: number;
-  /** Resolves when it has stopped. */
+  /** Resolves when it has stopped, and whoever listened before it began does so again. */
   end(): Promise<void>;
 }
+
+/** A bound on a hang. */
+const BACK_WITHIN_MS = 60_000;
+const LOOK_MS = 50;
 
 /** In the background, again and again until it is ended. */
 export function makeTrouble(redis: RedisServer, kind: keyof typeof troubles, everyMs: number): Trouble {
   let isEnding = false;
   let hits = 0;
   const run = (async () => {
+    const before = await listeners(redis);
     while (!isEnding) {
       hits += await troubles[kind](redis);
       await sleep(everyMs);
+    }
+    const endMs = performance.now() + BACK_WITHIN_MS;
+    while ((await listeners(redis)) < before) {
+      if (performance.now() > endMs) throw new Error('whoever listened before does not come back');
+      await sleep(LOOK_MS);
     }
   })();
   return {
@@ -50,4 +60,11 @@ export function makeTrouble(redis: RedisServer, kind: keyof typeof troubles, eve
       await run;
     },
   };
+}
+
+/** Subscriptions that stand, of all channels. */
+async function listeners({ admin }: RedisServer): Promise<number> {
+  const channels = (await admin.call('PUBSUB', 'SHARDCHANNELS')) as string[];
+  const counts = (await admin.call('PUBSUB', 'SHARDNUMSUB', ...channels)) as (string | number)[];
+  return counts.reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0);
 }
