@@ -99,7 +99,7 @@ async function promoteLaggingReplica(fences: FenceStore) {
   const [address, link] = await Promise.all([openTcpProxy(primary.port), openTcpProxy(primary.port)]);
   onTestFinished(() => address.close());
   await replica.admin.replicaof('127.0.0.1', link.port);
-  // Before it follows, the primary counts nothing of what it writes.
+  // Once somebody follows, the primary counts what it writes, and stays the copy that it is.
   await caughtUp(replica, primary);
   const node = await nodeAt(`redis://127.0.0.1:${address.port}`, fences);
   const given: Change[] = [];
