@@ -25,7 +25,6 @@ export const errorCodes = {
     http: 409,
   },
   already_greeted: { meaning: 'a second hello on one socket', retry: false },
-  not_greeted: { meaning: 'a frame before hello', retry: false },
   unauthorized: { meaning: 'no valid key or token', retry: false, http: 401 },
   forbidden: { meaning: 'the key or token does not allow this', retry: false, http: 403 },
   not_found: { meaning: 'no such path', retry: false, http: 404 },

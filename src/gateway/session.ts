@@ -7,7 +7,6 @@ import type {
   CloseCode,
   Codec,
   Decoded,
-  ErrorFrame,
   Hello,
   ServerFrame,
   Sync,
@@ -334,15 +333,14 @@ export class Session implements SocketOwner, OutboundHost, Visited {
     else if (this.stream.bytesRead - this.#bytesHeard > BYTES_BEFORE_HELLO_MAX) this.close(4400);
   }
 
-  /** Says what is wrong, if that has a name, and `bye`, and closes; nothing is read or written after it. */
-  close(code: CloseCode, retryMs?: number, fault: ErrorFrame | null = null): void {
+  /** Says `bye`, and why if there is more to say than the code does, and closes; nothing is read or written after it. */
+  close(code: CloseCode, retryMs?: number, why?: string): void {
     if (this.#isOver) return;
     this.#closedWith = code;
     this.#finish('over');
     if (!this.#socket.isOpen) return;
-    if (fault !== null) this.stream.write(messageFrame(this.codec.encode(fault)));
     const { reason } = closeCodes[code];
-    const bye: Bye = { t: 'bye', code, reason };
+    const bye: Bye = { t: 'bye', code, reason: why ?? reason };
     if (retryMs !== undefined) bye.retry_ms = retryMs;
     this.stream.write(messageFrame(this.codec.encode(bye)));
     this.#socket.close(code, reason);
