@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signedToken, startProduct } from '../support/product.ts';
 import { ROOT, textOf } from '../support/source-tree.ts';
 
-/** What an app gets that installs the package: built into a folder of its own, so that no other build is in the way. */
+/** What an app gets that installs the package for front ends: built into a folder of its own, so that no other build is in the way. */
 const run = promisify(execFile);
 /** A bound on a hang. */
 const EXAMPLE_TIMEOUT_MS = 60_000;
@@ -19,23 +19,27 @@ interface Report {
 }
 
 let folder: string;
+let archive: string;
 let installed: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tidemark-package-'));
-  installed = join(folder, 'node_modules/tidemark');
-  mkdirSync(installed, { recursive: true });
+  const built = join(folder, 'package');
+  await run(process.execPath, ['scripts/build-client-package.ts', built], { cwd: ROOT });
+  const { stdout } = await run('npm', ['pack', '--pack-destination', folder], { cwd: built });
+  archive = join(folder, stdout.trim().split('\n').at(-1) ?? '');
   // As every app has one. Without it Node would look above, where others keep theirs, and take that for the package itself.
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
-  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', join(installed, 'dist')], {
-    cwd: ROOT,
-  });
-  for (const file of ['package.json', 'README.md', 'LICENSE', 'src', 'protocol', 'client']) {
-    cpSync(join(ROOT, file), join(installed, file), { recursive: true });
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(installed, 'node_modules'));
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder });
+  installed = join(folder, 'node_modules/tidemark');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('it is installed without anything else', () => {
+  const beside = readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
+  expect(beside).toEqual(['tidemark']);
+  expect(readdirSync(join(installed, 'dist'))).toEqual(['client', 'protocol']);
+});
 
 test('publint has nothing to say', async () => {
   const { messages, pkg } = await publint({ pkgDir: installed, pack: false });
@@ -43,8 +47,6 @@ test('publint has nothing to say', async () => {
 });
 
 test('types resolve for every entry, for ES modules', async () => {
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: installed });
-  const archive = join(folder, stdout.trim().split('\n').at(-1) ?? '');
   const attw = join(ROOT, 'node_modules/.bin/attw');
   const args = [archive, '--profile', 'esm-only', '--format', 'json'];
   const { stdout: report } = await run(attw, args).catch((error: { stdout: string }) => error);
