@@ -26,7 +26,6 @@ export const errorCodes = {
   },
   already_greeted: { meaning: 'a second hello on one socket', retry: false },
   unauthorized: { meaning: 'no valid key or token', retry: false, http: 401 },
-  forbidden: { meaning: 'the key or token does not allow this', retry: false, http: 403 },
   not_found: { meaning: 'no such path', retry: false, http: 404 },
   method_not_allowed: { meaning: 'the path does not know this method', retry: false, http: 405 },
   too_large: { meaning: 'the body or list is larger than allowed', retry: false, http: 413 },
