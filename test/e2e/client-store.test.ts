@@ -193,6 +193,9 @@ async function writtenWhole({ page }: Screen): Promise<void> {
       () =>
         new Promise<number>((resolve) => {
           const request = indexedDB.open('tidemark');
+          // Where there is none, none is made: an empty one would be in the client's way.
+          request.onupgradeneeded = () => request.transaction?.abort();
+          request.onerror = () => resolve(NaN);
           request.onsuccess = () => {
             const read = request.result.transaction('rows').objectStore('rows').getAll();
             read.onsuccess = () => {

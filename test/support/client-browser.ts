@@ -159,6 +159,9 @@ export async function storedCommands(screen: Screen): Promise<number> {
     () =>
       new Promise<number>((resolve) => {
         const request = indexedDB.open('tidemark');
+        // Where there is none, none is made: an empty one would be in the client's way.
+        request.onupgradeneeded = () => request.transaction?.abort();
+        request.onerror = () => resolve(0);
         request.onsuccess = () => {
           const read = request.result.transaction('standing').objectStore('standing').get(0);
           read.onsuccess = () => {
