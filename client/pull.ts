@@ -37,6 +37,7 @@ const TOKEN_EXPIRED = 4200;
 const MOVED = 4001;
 const ROWS_MAX = 200;
 const RETRY_MS_DEFAULT = 5_000;
+const ANSWER_MS_MAX = 15_000;
 
 /** The same options, with the JSON codec, for a client that pulls when sockets are blocked. */
 export function pullingWhenBlocked(options: ClientOptions, settings: PullOptions = {}): ClientOptions {
@@ -170,7 +171,7 @@ class PullLine implements WebSocketLike {
     const response = await this.#world.fetch(url, {
       headers: { authorization: `Bearer ${this.#token}` },
       cache: 'no-store',
-      signal: AbortSignal.timeout(this.#world.everyMs),
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
     if (this.#isOver) return null;
     if (response.status === 200) return (await response.json()) as PullAnswer;
