@@ -6,6 +6,9 @@ import { type Call, greeted, type HttpCall, type Outcome, overHttp, overSocket }
 /** Unread of each user before the first call. */
 export const MESSAGES = 3;
 
+/** Well within the heartbeats of the tests. */
+const BEAT_MS = 1000;
+
 export const withKey = { authorization: `Bearer ${API_KEY}` };
 
 /** Every call there is, once, over HTTP and WebSocket; each by a user of its own with a conversation and unread messages in it. */
@@ -18,6 +21,7 @@ export class CallWave {
   /** Refused: to be asked for again, as its caller would. */
   readonly owed: Call[] = [];
   readonly #sockets = new Map<string, RawSocket>();
+  #beats: NodeJS.Timeout | undefined;
 
   constructor(product: Product, name: string) {
     this.#product = product;
@@ -26,26 +30,31 @@ export class CallWave {
 
   async prepare(): Promise<void> {
     const users = [...this.calls(), { name: 'cold hello' }].map(({ name }) => this.user(name));
-    await this.#product.post(
-      ...users.flatMap((user) =>
-        Array.from({ length: MESSAGES }, (_, i) => ({
-          type: 'message.created',
-          conv: `c-${user}`,
-          message_id: `m${i + 1}`,
-          sender: 'bob',
-          members: [user, 'bob'],
-        })),
-      ),
-    );
+    // Not all at once: that would be the heaviest call of the test, and it has to be answered in time like any other.
+    for (const user of users) {
+      const messages = Array.from({ length: MESSAGES }, (_, i) => ({
+        type: 'message.created',
+        conv: `c-${user}`,
+        message_id: `m${i + 1}`,
+        sender: 'bob',
+        members: [user, 'bob'],
+      }));
+      await this.#product.post(...messages);
+    }
     for (const user of users) if (!user.includes('cold')) await this.#product.unread(user);
     for (const name of SOCKET_CALLS) {
       const socket = await greeted(this.#product.url, this.user(name), 'phone');
       if ('fault' in socket) throw new Error(`not greeted: ${socket.fault}`);
       this.#sockets.set(name, socket);
     }
+    // They answer no ping of the server, which would take them for dead.
+    this.#beats = setInterval(() => {
+      for (const socket of this.#sockets.values()) socket.send({ t: 'ping' });
+    }, BEAT_MS).unref();
   }
 
   close(): void {
+    clearInterval(this.#beats);
     for (const socket of this.#sockets.values()) socket.cut();
   }
 

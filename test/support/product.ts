@@ -1,5 +1,6 @@
 // The running product as an app meets it: a process that can be killed and started again on its port and its data.
 import { createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { TidemarkClient } from '../../client/index.ts';
 import type { ClientOptions, Conversation } from '../../client/index.ts';
@@ -11,6 +12,7 @@ import { tempFolder } from './temp-folder.ts';
 
 export const API_KEY = 'k'.repeat(32);
 export const TOKEN_SECRET = randomBytes(32).toString('hex');
+const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 /** A bound on a hang. */
 const WAIT_MS = 60_000;
@@ -65,12 +67,20 @@ export async function startProduct(settings: Record<string, string> = {}): Promi
     url = await server.ready;
   }
 
+  /** As its callers do: what is told to come again comes again. */
   async function call(method: string, path: string, body?: object): Promise<unknown> {
+    const endMs = performance.now() + WAIT_MS;
     const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' };
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const response = await fetch(url + path, init);
-    if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return response.json();
+    for (;;) {
+      const response = await fetch(url + path, init);
+      if (response.status === 200) return response.json();
+      const text = await response.text();
+      const afterSeconds = response.status === 503 ? Number(response.headers.get('retry-after')) : 0;
+      if (!(afterSeconds > 0 && performance.now() < endMs))
+        throw new Error(`${method} ${path}: ${response.status} ${text}`);
+      await sleep(afterSeconds * SECOND_MS);
+    }
   }
 
   async function unread(user: string): Promise<Unread> {
