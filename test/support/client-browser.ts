@@ -39,6 +39,9 @@ export function message(conv: string, id: string, more: object = {}): object {
   };
 }
 
+/** A bound on a hang: of what the browser does by itself, such as to load a page. */
+const PATIENCE_MS = 60_000;
+
 export async function bundled(script: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(ROOT, 'test/support', script)],
@@ -55,6 +58,7 @@ export async function openContext(browser: Browser, product: Product, options: B
   const { user = 'u1', tokenMs, token, origin = product.url, script = 'client-screen.ts', isPlain = false } = options;
   const [own] = browser.contexts();
   const context = isPlain && own !== undefined ? own : await browser.newContext();
+  context.setDefaultTimeout(PATIENCE_MS);
   onTestFinished(() => (isPlain ? closePages(context) : context.close()));
   const source = await bundled(script);
   const reasons: string[] = [];
@@ -98,6 +102,14 @@ export class Screen {
 
   async text(what: string): Promise<string | null> {
     return this.page.evaluate((id) => document.getElementById(id)?.textContent ?? null, what);
+  }
+
+  /** Of all of them, in one look. */
+  async texts(whats: readonly string[]): Promise<Record<string, string | null>> {
+    return this.page.evaluate(
+      (ids) => Object.fromEntries(ids.map((id) => [id, document.getElementById(id)?.textContent ?? null])),
+      whats,
+    );
   }
 
   async live(): Promise<void> {
@@ -213,7 +225,8 @@ export class TruthLog {
     await this.note();
     await screen.live();
     await screen.settled();
-    for (const [what, truth] of this.#numbers) await screen.shows(what, truth.at(-1) ?? 0);
+    const due = Object.fromEntries([...this.#numbers].map(([what, truth]) => [what, String(truth.at(-1) ?? 0)]));
+    await eventually(() => screen.texts(Object.keys(due))).toEqual(due);
     expect(await this.lies(screen)).toEqual([]);
   }
 
