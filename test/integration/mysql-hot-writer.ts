@@ -14,7 +14,7 @@ import { createMemoryEpochs } from '../../src/state/memory-epochs.ts';
 import { createMemoryState } from '../../src/state/memory.ts';
 import { createMemoryWakeup } from '../../src/state/memory-wakeup.ts';
 import { systemClock as clock, systemRandom as random } from '../../src/system.ts';
-import { openMysqlTruth } from '../../src/truth/mysql/open.ts';
+import { openTruthAt } from '../support/mysql-database.ts';
 import { batchOf, type HotMessage, MEMBERS, WRITERS } from './mysql-hot-batches.ts';
 
 const STANDARD_OUTPUT = 1;
@@ -22,7 +22,7 @@ const [url = '', batches, ...next] = process.argv.slice(2);
 let retries = 0;
 let refusals = 0;
 const metrics = { ...noMetrics, truthRetried: () => void retries++ };
-const truth = await openMysqlTruth({ url, clock, random, metrics, writersMax: WRITERS });
+const truth = await openTruthAt(url, { metrics, writersMax: WRITERS });
 
 await Promise.all(Array.from({ length: WRITERS }, async (_, writer) => write(writer, Number(next[writer]))));
 await truth.close();
