@@ -162,7 +162,7 @@ export class RedisWakeup implements Wakeup {
     );
   }
 
-  /** Of the channel of all, this node among them where it is listening. Who begins to listen compares all that it holds. */
+  /** Of the channel of all, this node among them. What one that begins to listen misses, its comparison finds, as any lost hint. */
   #noteListeners(listeners: number): void {
     const isAlone = listeners === 1 && this.#subscriptions.every(({ isHeard }) => isHeard);
     this.#aloneUntilMs = isAlone ? this.#options.clock.steadyMs() + ALONE_MS : 0;
