@@ -1,3 +1,4 @@
+import { newestFirst } from '../../core/snapshot-pages.ts';
 import { buildUserState, largeOf, movedOn } from '../../core/user-state.ts';
 import { Bug, Unavailable } from '../../errors.ts';
 import type { Clock, Random, StateAnswer, StateCall, StateStore, StateView } from '../../ports.ts';
@@ -113,7 +114,8 @@ export class RedisState implements StateStore {
     const fields: Argument[] = ['', packMeta(state, this.#calls.fenceOf(partitionOf(user)), nodes)];
     const large = largeOf(state);
     if (large.length > 0) fields.push(LARGE_FIELD, Buffer.concat(large.map(packName)));
-    for (const row of state.rows.values()) fields.push(row.conv, packRow(row));
+    // A hash in its compact form keeps the order in which it was written, and what is nearly sorted costs a snapshot little to sort.
+    for (const row of [...state.rows.values()].toSorted(newestFirst)) fields.push(row.conv, packRow(row));
     const args = [token, String(this.#ttlSeconds), evenIfDirty ? '1' : '0', ...fields];
     const reply = await this.#runFor(user, scripts.completeBuild, args);
     if (!Array.isArray(reply)) return { stored: false, dirty: [] };
