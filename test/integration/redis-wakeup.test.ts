@@ -15,6 +15,8 @@ const OFTEN = { interval: 5 };
 interface Listening extends RedisNode {
   readonly held: Set<string>;
   readonly heard: Change[];
+  /** Each time that everybody is to be compared. */
+  readonly looks: unknown[];
 }
 
 let redis: RedisServer;
@@ -48,14 +50,16 @@ async function openListening(): Promise<Listening> {
   onTestFinished(() => node.close());
   const held = new Set<string>();
   const heard: Change[] = [];
+  const looks: unknown[] = [];
   const listener: WakeupListener = {
     changes: (changes) => void heard.push(...changes),
     large: () => {},
     disconnect: () => {},
+    missed: (users) => void looks.push(users),
     holds: (user) => held.has(user),
   };
   node.wakeup.subscribe(listener);
-  return { ...node, held, heard };
+  return { ...node, held, heard, looks };
 }
 
 async function build({ state }: RedisNode, user: string): Promise<void> {
@@ -151,6 +155,12 @@ describe('changes', () => {
     await expect.poll(toldAll, OFTEN).toBe(0);
 
     const other = await openListening();
+    const before = await published();
+    await here.wakeup.publishChanges([MARK]);
+    expect(await published()).toBe(before);
+    // It has not been told, so it looks by itself.
+    await expect.poll(() => other.looks).toEqual([undefined, undefined]);
+
     await other.wakeup.publishOpened([{ user: 'ann', device: 'phone', conn: 'one', attempt: null }]);
     const toldOther = async (): Promise<number> => {
       await here.wakeup.publishChanges([MARK]);

@@ -8,8 +8,8 @@ export interface SubscriptionOptions {
   readonly partition: number;
   readonly channel: string;
   readonly heard: (text: string) => void;
-  /** It is listened to again; what was published meanwhile is lost. */
-  readonly heardAgain: () => void;
+  /** It is listened to from now on; again: what was published meanwhile is lost. */
+  readonly begun: (isAgain: boolean) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -72,7 +72,7 @@ export class Subscription {
   #nowHeard(redis: Redis): void {
     if (redis !== this.#redis) return;
     this.#isHeard = true;
-    if (this.#wasHeard) this.#options.heardAgain();
+    this.#options.begun(this.#wasHeard);
     this.#wasHeard = true;
     for (const resolve of this.#listeners.splice(0)) resolve();
   }

@@ -18,8 +18,10 @@ const CHANGES_MAX = 1000;
 const TRIES_MAX = 8;
 const SAY_AGAIN_MS = 250;
 const UNSAID_MAX = 1000;
-/** For so long no other node is taken to listen after a message to all reached none, or until one is heard of. */
+/** For so long after a message to all has reached no other node, none is taken to listen; or until one is heard of. */
 const ALONE_MS = 1000;
+/** What others did not say for that reason is looked for when no one can do so any more; timers may be a little early. */
+const LOOK_AFTER_MS = ALONE_MS + 50;
 
 /**
  * Wake-up over sharded publish/subscribe. Each node listens to a channel of its own and to one of all. Which nodes hold sockets of a
@@ -51,13 +53,17 @@ export class RedisWakeup implements Wakeup {
       ),
     );
     const heard = (text: string): void => this.#heard(text);
-    const heardAgain = (): void => {
+    const lookForMissed = (): void => {
       for (const listener of this.#listeners) listener.missed?.();
+    };
+    const begun = (isAgain: boolean): void => {
+      if (isAgain) lookForMissed();
+      clock.after(LOOK_AFTER_MS, lookForMissed);
     };
     this.#subscriptions = [
       { partition: partitionOfNode(nodeId), channel: nodeChannel(nodeId) },
       { partition: ALL_NODES_PARTITION, channel: allNodesChannel() },
-    ].map((place) => new Subscription({ ...place, calls, clock, heard, heardAgain, onError }));
+    ].map((place) => new Subscription({ ...place, calls, clock, heard, begun, onError }));
   }
 
   /** Whether a listener of this node holds sockets of the user. */
@@ -146,9 +152,10 @@ export class RedisWakeup implements Wakeup {
   /** Of what is true later too: revs and versions tell what is old. A connection that was cut is back within that time. */
   #publishLasting(partition: number, channel: string, text: string, triesLeft = TRIES_MAX): void {
     const { calls, clock, onError } = this.#options;
+    const sinceMs = clock.steadyMs();
     calls.send(partition, 'SPUBLISH', channel, text).then(
       (listeners) => {
-        if (channel === allNodesChannel()) this.#noteListeners(Number(listeners));
+        if (channel === allNodesChannel()) this.#noteListeners(Number(listeners), sinceMs);
       },
       (error: unknown) => {
         onError(error);
@@ -162,10 +169,10 @@ export class RedisWakeup implements Wakeup {
     );
   }
 
-  /** Of the channel of all, this node among them. What one that begins to listen misses, its comparison finds, as any lost hint. */
-  #noteListeners(listeners: number): void {
+  /** `listeners`: of the channel of all, this node among them. Who begins to listen from now on looks for what is not said to it. */
+  #noteListeners(listeners: number, saidAtMs: number): void {
     const isAlone = listeners === 1 && this.#subscriptions.every(({ isHeard }) => isHeard);
-    this.#aloneUntilMs = isAlone ? this.#options.clock.steadyMs() + ALONE_MS : 0;
+    this.#aloneUntilMs = isAlone ? saidAtMs + ALONE_MS : 0;
   }
 
   /** Not waited for: whoever publishes has done its part. */
