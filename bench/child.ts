@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { NODE_FLAGS } from '../loadtest/server-process.ts';
 
 export interface Child {
   ask<T>(what: string, given?: object): Promise<T>;
@@ -22,8 +23,8 @@ interface Reply {
   readonly fault?: string;
 }
 
-/** Same flags for all, so that memory can be compared. */
-const FLAGS = ['--expose-gc'];
+/** Same flags for all, so that memory can be compared: those of the product. */
+const FLAGS = ['--expose-gc', ...NODE_FLAGS];
 const FOLDER = path.join(import.meta.dirname, 'servers');
 
 export function startChild(program: string, ...args: string[]): Child {
