@@ -19,8 +19,8 @@ export interface StoreChange extends Stored {
   removed: string[];
 }
 
-/** Two copies of one version have the same rows. */
-export type Version = Pick<Kept, 'epoch' | 'syncVersion'>;
+/** Two copies of one version have the same rows. Users share epochs and may stand at one number, so it says whose it is. */
+export type Version = Pick<Kept, 'user' | 'epoch' | 'syncVersion'>;
 
 export interface StoreBackend {
   /** What was written, as `Stored`; null when there is nothing. */
@@ -106,7 +106,8 @@ export function memoryBackend(): StoreBackend {
 
 /** Whether a change may be laid over what is held. */
 export function isSince(since: Version | null, held: Version | null | undefined): boolean {
-  return since === null || (held?.epoch === since.epoch && held.syncVersion === since.syncVersion);
+  if (since === null) return true;
+  return held?.user === since.user && held.epoch === since.epoch && held.syncVersion === since.syncVersion;
 }
 
 function changeBetween(written: Kept | null, current: Kept): StoreChange {
@@ -115,8 +116,8 @@ function changeBetween(written: Kept | null, current: Kept): StoreChange {
   if (written === null || written.epoch !== current.epoch) return all;
   const rows = all.rows.filter((row) => written.rows.get(row.conv) !== row);
   const removed = [...written.rows.keys()].filter((conv) => !held.has(conv));
-  const { epoch, syncVersion } = written;
-  return { ...all, since: { epoch, syncVersion }, rows, removed };
+  const { user, epoch, syncVersion } = written;
+  return { ...all, since: { user, epoch, syncVersion }, rows, removed };
 }
 
 /** The pages of a snapshot, for one, change nothing until the last. */

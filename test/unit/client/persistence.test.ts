@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { memoryBackend, persisted, STORE_FORMAT } from '../../../client/persistence.ts';
 import type { StoreBackend, StoreChange, Stored } from '../../../client/persistence.ts';
+import type { Kept } from '../../../client/store.ts';
+import type { Row } from '../../../protocol/server-frames.ts';
 import { ClientWorld, shownBy, truthOf } from '../../support/client-world.ts';
 
 function failing(): never {
@@ -235,6 +237,37 @@ test('another user: nothing of the former one is shown, sent or kept', async () 
   expect(second.list().map(({ conv }) => conv)).toEqual(['c9']);
   await second.close();
   expect(await backend.load()).toMatchObject({ user: 'u3', rows: [{ conv: 'c9' }], commands: [] });
+});
+
+test('a page of another user that has written at the same version: nobody’s rows are laid over those of somebody else', async () => {
+  const backend = memoryBackend();
+  const [ann, bob] = [persisted(backend, failing), persisted(backend, failing)];
+  const rowOf = (conv: string, version: number): Row => ({
+    conv,
+    version,
+    unread: 1,
+    mentions: 0,
+    read_seq: 0,
+    read_epoch: 0,
+    head_seq: 1,
+  });
+  const of = (user: string, syncVersion: number, ...rows: Row[]): Kept => ({
+    device: 'd',
+    user,
+    epoch: 'shared',
+    syncVersion,
+    commands: [],
+    rows: new Map(rows.map((row) => [row.conv, row])),
+  });
+  const before = of('ann', 5, rowOf('a1', 4), rowOf('a2', 5));
+  ann.save(before);
+  await ann.settled();
+  bob.save(of('bob', 5, rowOf('b1', 5)));
+  await bob.settled();
+  const after = of('ann', 6, ...before.rows.values(), rowOf('a3', 6));
+  ann.save(after);
+  await ann.settled();
+  expect(await bob.load()).toEqual(after);
 });
 
 test('a log-out leaves nothing behind', async () => {
