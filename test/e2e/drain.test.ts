@@ -3,8 +3,9 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
-import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
+import type { MariadbServer } from '../../loadtest/mariadb.ts';
+import { NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { startMariadb } from '../support/mariadb.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { API_KEY, signedToken, TOKEN_SECRET } from '../support/product.ts';
 import { startRedis } from '../support/redis.ts';
@@ -17,9 +18,7 @@ const DRAIN_MS = 2_000;
 let mariadb: MariadbServer;
 
 beforeAll(async () => {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  mariadb = await startMariadb(program.path);
+  mariadb = await startMariadb();
 }, NEED_TIMEOUT_MS);
 afterAll(() => mariadb.stop());
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
 import { readConfig } from '../../src/config.ts';
 import { noMetrics } from '../../src/metrics.ts';
 import type { HeldRow } from '../../src/core/row.ts';
@@ -7,12 +6,13 @@ import { openStores } from '../../src/stores.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import { useBrowser } from '../support/browser.ts';
 import { openContext } from '../support/client-browser.ts';
-import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { NEED_TIMEOUT_MS } from '../support/debian.ts';
 import { eventually } from '../support/demo-page.ts';
 import { openInspector } from '../support/inspector-page.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { API_KEY, startProduct } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { sharedMariadb } from '../support/shared-mariadb.ts';
 import { spoilRow } from '../support/spoiled-row.ts';
 
 /** "My badge is wrong", from the call to the right number, on the product as it runs in production. */
@@ -23,17 +23,16 @@ const CONV = '"><svg onload=alert(2)>';
 const LONG = '🌊'.repeat(32);
 const TEST_TIMEOUT_MS = 180_000;
 
-let mariadb: MariadbServer;
+let mariadb: string;
 let redis: RedisServer;
 beforeAll(async () => {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  [mariadb, redis] = await Promise.all([startMariadb(program.path), startRedis()]);
+  [mariadb, redis] = await Promise.all([sharedMariadb(), startRedis()]);
 }, NEED_TIMEOUT_MS);
-afterAll(() => Promise.all([mariadb?.stop(), redis?.stop()]));
+afterAll(() => redis?.stop());
 
 async function scene() {
-  const database = await freshDatabase(mariadb.url);
+  const database = await freshDatabase(mariadb);
+  onTestFinished(() => database.drop());
   // What it holds belongs to the database of another test.
   await redis.admin.flushall();
   const settings = {

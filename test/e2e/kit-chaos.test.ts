@@ -6,16 +6,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { findKit } from '../../scripts/kit.ts';
 import { openBalancer } from '../support/balancer.ts';
 import { makeTrouble, type troubles } from '../support/chaos.ts';
-import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
 import { type KitOutcome, runKit } from '../support/kit-run.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { API_KEY, countedIn, type Product, shownOf, startProduct, TOKEN_SECRET, until } from '../support/product.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { sharedMariadb } from '../support/shared-mariadb.ts';
 import { openTcpProxy } from '../support/tcp-proxy.ts';
 
 const isLong = process.env['KIT_CHAOS'] === 'long';
@@ -115,17 +114,9 @@ const CHAOS: readonly Chaos[] = [
   },
 ];
 
-let mariadb: MariadbServer;
-beforeAll(async () => {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  mariadb = await startMariadb(program.path);
-}, NEED_TIMEOUT_MS);
-afterAll(() => mariadb?.stop());
-
 /** `redisPort`: where the nodes find Redis. */
 async function openNodes(redisPort: number, settings: Record<string, string> = {}): Promise<Product[]> {
-  const database = await freshDatabase(mariadb.url);
+  const database = await sharedMariadb().then(freshDatabase);
   const stores = { TIDEMARK_MYSQL_URL: database.url, TIDEMARK_REDIS_URL: `redis://127.0.0.1:${redisPort}` };
   const nodes = [await startProduct({ ...stores, ...settings }), await startProduct({ ...stores, ...settings })];
   onTestFinished(async () => {

@@ -1,15 +1,14 @@
 /**
  * The conformance kit on the engines of production. A few seeds of its random test here; KIT_SEEDS=1..200 for more.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
+import { describe, expect, test } from 'vitest';
 import { findKit } from '../../scripts/kit.ts';
-import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
 import { runKit } from '../support/kit-run.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { realMysql } from '../support/real-mysql.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';
 import { startRedis } from '../support/redis.ts';
+import { sharedMariadb } from '../support/shared-mariadb.ts';
 
 const SEEDS = process.env['KIT_SEEDS'] ?? '1..6';
 const KIT_TIMEOUT_MS = 30 * 60_000;
@@ -24,18 +23,11 @@ interface Engine {
   state(): Promise<{ url: string; stop(): Promise<void> }>;
 }
 
-let mariadb: MariadbServer;
-beforeAll(async () => {
-  if ('reason' in kit) return;
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  mariadb = await startMariadb(program.path);
-}, NEED_TIMEOUT_MS);
-afterAll(() => mariadb?.stop());
+const mariadb = async () => ({ url: await sharedMariadb() });
 
 const ENGINES: readonly Engine[] = [
-  { name: 'MariaDB and Redis', truth: async () => mariadb, state: () => startRedis() },
-  { name: 'MariaDB and a Redis Cluster', truth: async () => mariadb, state: () => startRedisCluster() },
+  { name: 'MariaDB and Redis', truth: mariadb, state: () => startRedis() },
+  { name: 'MariaDB and a Redis Cluster', truth: mariadb, state: () => startRedisCluster() },
   { name: 'MySQL and Redis', truth: () => realMysql(), state: () => startRedis() },
 ];
 

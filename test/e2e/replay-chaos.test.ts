@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
+import { expect, test } from 'vitest';
 import { randomOf } from '../../loadtest/random.ts';
 import { type Fault, play } from '../../loadtest/replay/play.ts';
 import { readCheckpoints } from '../../loadtest/replay/trace.ts';
 import { Target } from '../../loadtest/target.ts';
-import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
+import { sharedMariadb } from '../support/shared-mariadb.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { writeTrace } from '../support/trace-writer.ts';
 
@@ -16,13 +15,7 @@ const STRIKE_EVERY_MS = 25;
 const BURSTS = 6;
 const BURST_MS = 3000;
 
-let mariadb: MariadbServer;
-beforeAll(async () => {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  mariadb = await startMariadb(program.path);
-}, NEED_TIMEOUT_MS);
-afterAll(() => mariadb?.stop());
+const mariadb = await sharedMariadb();
 
 interface Struck {
   keys: number;
@@ -51,7 +44,7 @@ test(
   async () => {
     const folder = tempFolder();
     writeTrace({ folder, seed: 21, gzip: false, steps: 1500 });
-    const database = await freshDatabase(mariadb.url);
+    const database = await freshDatabase(mariadb);
     const redis = await startRedis();
     const settings = { TIDEMARK_MYSQL_URL: database.url, TIDEMARK_REDIS_URL: redis.url, TIDEMARK_HEARTBEAT_MS: '2000' };
     const target = await Target.start({ nodes: 2, settings });
@@ -77,6 +70,7 @@ test(
     } finally {
       await target.stop();
       await redis.stop();
+      await database.drop();
     }
     expect(struck.keys).toBeGreaterThan(0);
     expect(struck.links).toBeGreaterThan(0);

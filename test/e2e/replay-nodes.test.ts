@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
+import type { MariadbServer } from '../../loadtest/mariadb.ts';
 import { type Fault, play } from '../../loadtest/replay/play.ts';
 import { readCheckpoints } from '../../loadtest/replay/trace.ts';
 import { Target } from '../../loadtest/target.ts';
-import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { startMariadb } from '../support/mariadb.ts';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { type RedisPair, startRedisPair } from '../support/redis-pair.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -19,9 +20,7 @@ let mariadb: MariadbServer;
 let redis: RedisPair;
 
 beforeAll(async () => {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  [mariadb, redis] = await Promise.all([startMariadb(program.path), startRedisPair()]);
+  [mariadb, redis] = await Promise.all([startMariadb(), startRedisPair()]);
 }, NEED_TIMEOUT_MS);
 afterAll(async () => {
   await Promise.all([mariadb.stop(), redis.stop()]);

@@ -3,14 +3,13 @@
  * ack is lost, and when the latency is gone everything is right within seconds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type MariadbServer, startMariadb } from '../../loadtest/mariadb.ts';
-import { need, NEED_TIMEOUT_MS } from '../support/debian.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { freshDatabase } from '../support/mysql-database.ts';
 import { CallWave, MESSAGES, withKey } from '../support/call-wave.ts';
 import { countedIn, type Product, shownOf, startProduct, until } from '../support/product.ts';
 import { startRedis } from '../support/redis.ts';
 import { type Call, type Outcome, overHttp } from '../support/told-outcome.ts';
+import { sharedMariadb } from '../support/shared-mariadb.ts';
 import { openTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 /** 3 s are demanded; the rest is for a machine that has other things to do. */
@@ -31,13 +30,7 @@ const LATENCIES: readonly Latency[] = [
   { slow: 'both, 2 s each way', redisMs: 2000, mariadbMs: 2000 },
 ];
 
-let mariadb: MariadbServer;
-beforeAll(async () => {
-  const program = await need('mariadb');
-  if ('reason' in program) throw new Error(program.reason);
-  mariadb = await startMariadb(program.path);
-}, NEED_TIMEOUT_MS);
-afterAll(() => mariadb?.stop());
+const mariadb = await sharedMariadb();
 
 interface Scene {
   readonly product: Product;
@@ -46,7 +39,7 @@ interface Scene {
 }
 
 async function openScene(): Promise<Scene> {
-  const [database, redis] = await Promise.all([freshDatabase(mariadb.url), startRedis()]);
+  const [database, redis] = await Promise.all([freshDatabase(mariadb), startRedis()]);
   const proxies = {
     redis: await openTcpProxy(redis.port),
     mariadb: await openTcpProxy(Number(new URL(database.url).port)),
