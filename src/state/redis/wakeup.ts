@@ -152,10 +152,10 @@ export class RedisWakeup implements Wakeup {
   /** Of what is true later too: revs and versions tell what is old. A connection that was cut is back within that time. */
   #publishLasting(partition: number, channel: string, text: string, triesLeft = TRIES_MAX): void {
     const { calls, clock, onError } = this.#options;
-    const sinceMs = clock.steadyMs();
+    const saidAtMs = clock.steadyMs();
     calls.send(partition, 'SPUBLISH', channel, text).then(
       (listeners) => {
-        if (channel === allNodesChannel()) this.#noteListeners(Number(listeners), sinceMs);
+        if (channel === allNodesChannel()) this.#noteListeners(Number(listeners), saidAtMs);
       },
       (error: unknown) => {
         onError(error);
