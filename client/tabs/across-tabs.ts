@@ -111,8 +111,8 @@ export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOp
     made: (made) => void (socket = made),
     join: async () => {
       await pause?.over();
-      const [leads] = [await leadership.join(), await loaded];
-      return leads;
+      const leads = await leadership.join();
+      return loaded.then(() => leads);
     },
     noLeader: () => leadership.steal(),
     server,

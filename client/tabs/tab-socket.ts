@@ -43,21 +43,23 @@ export class TabSocket implements WebSocketLike {
   onerror: Listener<never> = null;
   readonly id: string;
   readonly #world: TabSocketWorld;
+  readonly #url: string;
+  readonly #protocols: string[];
   #real: WebSocketLike | null = null;
   #isOver = false;
   #isGuest = false;
   #isAlone = false;
   #saidBye = false;
   #cancelAnswer = () => {};
-  #dial = () => {};
 
   constructor(world: TabSocketWorld, url: string, protocols: string[]) {
     this.id = `s${world.random().toString(36).slice(2)}`;
     world.made(this);
     this.#world = world;
+    this.#url = url;
+    this.#protocols = protocols;
     void world.join().then((leads) => {
       if (this.#isOver) return;
-      this.#dial = () => this.#open(url, protocols);
       if (leads) this.#dial();
       else this.#ask();
     });
@@ -111,10 +113,10 @@ export class TabSocket implements WebSocketLike {
     this.#world.post({ from: this.id, say: 'open' });
   }
 
-  #open(url: string, protocols: string[]): void {
+  #dial(): void {
     let real: WebSocketLike;
     try {
-      real = new this.#world.WebSocket(url, protocols);
+      real = new this.#world.WebSocket(this.#url, this.#protocols);
     } catch {
       this.end(1006, '');
       return;
