@@ -1,7 +1,6 @@
 /** What a line needs of the machine: why it cannot be had here, or null. Asked before anything of the line is started. */
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import path from 'node:path';
+import { programPath } from '../loadtest/program-path.ts';
 
 export type Need = () => string | null;
 
@@ -23,17 +22,7 @@ export function openFiles(count: number): Need {
 
 function program(command: string, debianPackage: string): Need {
   return () => {
-    const folders = (process.env['PATH'] ?? '').split(path.delimiter);
-    if (folders.some((folder) => isExecutable(path.join(folder, command)))) return null;
+    if (programPath(command) !== null) return null;
     return `${command} is not on the PATH (on Debian: apt-get install ${debianPackage})`;
   };
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { programPath } from '../../loadtest/program-path.ts';
 
 /** Programs that some tests need and that npm cannot bring: by what command they are called, and what Debian package has them. */
 const PROGRAMS = {
@@ -18,6 +17,8 @@ export type Found = { readonly path: string } | { readonly reason: string };
 
 // Chromium is about 100 MB and its libraries as much again.
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
+/** Of servers, which are not on the PATH of every user. */
+const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 const found = new Map<Program, Promise<Found>>();
 
 /**
@@ -71,18 +72,9 @@ function cannotInstall(): string | null {
 }
 
 function onPath(commands: readonly string[]): string | null {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  for (const candidate of commands.flatMap((command) => folders.map((folder) => join(folder, command)))) {
-    if (isExecutable(candidate)) return candidate;
+  for (const command of commands) {
+    const path = programPath(command, SYSTEM_FOLDERS);
+    if (path !== null) return path;
   }
   return null;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
