@@ -128,7 +128,10 @@ describe('house', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
     const missing = Object.entries(scripts).filter(([, line]) =>
       line.split('&&').some((command) => {
-        const [tool = '', ...args] = command.trim().split(/\s+/);
+        const [tool = '', ...args] = command
+          .trim()
+          .replace(/^exec /, '')
+          .split(/\s+/);
         const files = args.filter((arg) => /\.(ts|json)$/.test(arg));
         return (
           !existsSync(join(ROOT, 'node_modules/.bin', tool)) || files.some((file) => !existsSync(join(ROOT, file)))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/demo-page.ts';
-import { type NodeProcess, runNode } from '../support/server-process.ts';
+import { type NodeProcess, runNode, runProgram } from '../support/server-process.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const KEY = 'k'.repeat(32);
@@ -68,6 +68,19 @@ describe('start', () => {
 });
 
 describe('stop', () => {
+  test('a signal to npm alone, as a supervisor sends it, ends the server that npm started', async () => {
+    const npm = runProgram('npm', ['start'], {
+      PATH: process.env['PATH'] ?? '',
+      TIDEMARK_PORT: '0',
+      TIDEMARK_DATA_DIR: tempFolder(),
+    });
+    const url = await npm.ready;
+    npm.child.kill('SIGTERM');
+    expect(await npm.exit).toBe(0);
+    expect(npm.lines.at(-1)).toContain('"msg":"drained"');
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+
   test('a signal that comes twice at once is one wish', async () => {
     const server = start();
     await server.ready;
