@@ -52,5 +52,8 @@ export async function openRedis(options: RedisOptions): Promise<{ state: StateSt
 /** A connection that breaks or cannot be had is no fault of this program. */
 function asFailure(error: unknown): unknown {
   if (error instanceof Bug || error instanceof Unavailable) return error;
-  return new Unavailable('a connection to the state store failed', RETRY_MS, 'unavailable', { cause: error });
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Unavailable(`a connection to the state store failed: ${reason}`, RETRY_MS, 'unavailable', {
+    cause: error,
+  });
 }
