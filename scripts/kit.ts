@@ -47,7 +47,9 @@ async function main(args: string[]): Promise<number> {
   const part = PARTS.find((name) => name === args[0]);
   if (part !== undefined) return runPart(kit.dir, part, args.slice(1));
   if (args.length > 0) {
-    console.error(`say which part the options are for: npm run kit -- ${PARTS.join(' | ')} [options]`);
+    console.error(
+      `say which part the options are for: npm run kit -- ${PARTS.join(' | ')} [options] (each has --help)`,
+    );
     return 2;
   }
   const codes: number[] = [];
