@@ -3,7 +3,7 @@ import type { TidemarkClient } from '../../client/index.ts';
 import { useBrowser } from '../support/browser.ts';
 import { crash, message, openContext, TruthLog } from '../support/client-browser.ts';
 import { eventually } from '../support/demo-page.ts';
-import { API_KEY, startProduct } from '../support/product.ts';
+import { startProduct } from '../support/product.ts';
 
 /** More tabs than anybody opens, tabs of two users, and browsers in which tabs cannot speak to each other. */
 const browser = useBrowser();
@@ -21,7 +21,7 @@ test('20 tabs are opened at once', async () => {
   await tabs[7]?.read('c1');
   await tabs[7]?.settled();
   for (const screen of tabs) await truth.holds(screen);
-  await eventually(() => socketsOf(product.url)).toBe(1);
+  await eventually(() => product.metric('tidemark_connections{state="live"}')).toBe(1);
 });
 
 test('500 conversations are read at once in five tabs that follow, and the tab that leads dies midway', async () => {
@@ -126,9 +126,3 @@ test.each(missing)('a browser %s: a tab works by itself', async (_how, takeAway)
   await truth.holds(screen);
   expect(await screen.faults()).toEqual([]);
 });
-
-async function socketsOf(url: string): Promise<number> {
-  const headers = { authorization: `Bearer ${API_KEY}` };
-  const text = await (await fetch(`${url}/metrics`, { headers })).text();
-  return Number(/^tidemark_connections\{state="live"\} (\d+)$/m.exec(text)?.[1] ?? NaN);
-}

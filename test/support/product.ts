@@ -36,6 +36,8 @@ export interface Product {
   post(...events: object[]): Promise<void>;
   /** What the server counts, all pages. */
   unread(user: string): Promise<Unread>;
+  /** Of /metrics, by its name with all labels. */
+  metric(name: string): Promise<number>;
   /** A client that is closed when the test has ended. */
   client(user: string, options?: Partial<ClientOptions>): TidemarkClient;
 }
@@ -113,6 +115,12 @@ export async function startProduct(settings: Record<string, string> = {}): Promi
       if (refused.length > 0) throw new Error(`events were refused: ${JSON.stringify(refused)}`);
     },
     unread,
+    async metric(name) {
+      const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${API_KEY}` } });
+      const line = (await response.text()).split('\n').find((text) => text.startsWith(`${name} `));
+      if (line === undefined) throw new Error(`${response.status}: there is no ${name}`);
+      return Number(line.slice(name.length));
+    },
     client(user, options = {}) {
       // The lowest jitter, so that no test waits longer than it must.
       const random = () => 0;
