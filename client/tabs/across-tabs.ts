@@ -29,7 +29,7 @@ const STAY_AWAY = 4400;
 
 /**
  * The same options for a client that shares its socket: `new TidemarkClient(acrossTabs({ url, getToken, store }))`. Where there
- * are no Web Locks each tab is a device of its own and keeps nothing, since a store has one writer.
+ * are no Web Locks or no BroadcastChannel each tab is a device of its own and keeps nothing, since a store has one writer.
  */
 export function acrossTabs(options: ClientOptions, { name = 'tidemark' }: TabsOptions = {}): ClientOptions {
   const { clock = systemClock, random = systemRandom, codec = clientJsonCodec } = options;
