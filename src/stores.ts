@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { claimedTruth } from './claimed-truth.ts';
 import type { Config } from './config.ts';
 import { inDataFolder } from './data-folder.ts';
 import type { Metrics } from './metrics.ts';
@@ -56,8 +57,9 @@ async function openSole(config: Config, mysqlUrl: string, deps: StoresDeps): Pro
     const { leases } = truth;
     const sole = await claimSoleNode({ leases, clock, onWait, onError, onLost });
     const { state, ...memory } = inMemory(config, deps);
-    const claimed = claimedState(state, () => sole.isHeld());
-    const stores = closing({ ...memory, state: claimed, truth: deps.truth ?? truth, leases });
+    const isHeld = (): boolean => sole.isHeld();
+    const claimed = { state: claimedState(state, isHeld), truth: claimedTruth(deps.truth ?? truth, isHeld) };
+    const stores = closing({ ...memory, ...claimed, leases });
     const close = async (): Promise<void> => {
       await sole.release();
       await stores.close();

@@ -9,9 +9,6 @@ const MISSING: StateAnswer = { kind: 'missing' };
  * the state is away: pulls are answered from truth. Whoever changes then is forgotten, and built again when that is over.
  */
 export function claimedState(state: StateStore, isHeld: () => boolean): StateStore {
-  function demandClaim(): void {
-    if (!isHeld()) throw new Unavailable('truth has not confirmed that this is the only node', RETRY_MS);
-  }
   return {
     ...state,
     async apply(calls) {
@@ -20,20 +17,24 @@ export function claimedState(state: StateStore, isHeld: () => boolean): StateSto
       return calls.map(() => MISSING);
     },
     async read(...args) {
-      demandClaim();
+      demandClaim(isHeld);
       return state.read(...args);
     },
     async beginBuild(...args) {
-      demandClaim();
+      demandClaim(isHeld);
       return state.beginBuild(...args);
     },
     async completeBuild(...args) {
-      demandClaim();
+      demandClaim(isHeld);
       return state.completeBuild(...args);
     },
     async ping() {
-      demandClaim();
+      demandClaim(isHeld);
       await state.ping();
     },
   };
+}
+
+export function demandClaim(isHeld: () => boolean): void {
+  if (!isHeld()) throw new Unavailable('truth has not confirmed that this is the only node', RETRY_MS);
 }

@@ -74,7 +74,7 @@ test('[SY10] the claim outlasts a restart of the database: the node goes on with
   expect(body).toMatchObject({ epoch: before.body['epoch'], total: 2 });
 });
 
-test('[SY10] a node that was cut off from the database for so long that another one took its place shows no number of its own any more', async () => {
+test('[SY10] a node that was cut off from the database for so long that another one took its place shows no number of its own any more, and changes nothing', async () => {
   const shared = await settings();
   const { link, behind } = await behindLink(shared);
   const lost = Promise.withResolvers<Error>();
@@ -96,6 +96,9 @@ test('[SY10] a node that was cut off from the database for so long that another 
   await expect
     .poll(async () => (await first.call('GET', '/readyz')).body)
     .toEqual({ status: 'ready', away: ['state'] });
+  // The node that took its place would not hear of it.
+  const late = await first.call('POST', '/v1/events', { events: [message('m3')] });
+  expect(JSON.stringify(late.body)).toContain('"code":"unavailable"');
   const after = await first.call('GET', '/v1/users/bob/unread');
   expect(after.body).toMatchObject({ total: 2 });
   expect(after.body['epoch']).not.toBe(before.body['epoch']);

@@ -79,9 +79,19 @@ export const BORDERS: Border[] = [
     ],
   },
   { room: 'src/sole-node.ts', may: ['src/jobs/schedule.ts', 'src/ports.ts'] },
+  { room: 'src/claimed-truth.ts', may: ['src/state/claimed-state.ts', 'src/ports.ts'] },
   {
     room: 'src/stores.ts',
-    may: ['src/config.ts', 'src/data-folder.ts', 'src/sole-node.ts', 'src/truth', 'src/state', ...USE_CASES, 'node:*'],
+    may: [
+      'src/config.ts',
+      'src/data-folder.ts',
+      'src/sole-node.ts',
+      'src/claimed-truth.ts',
+      'src/truth',
+      'src/state',
+      ...USE_CASES,
+      'node:*',
+    ],
   },
   { room: 'src/app.ts', may: ['src', 'protocol', 'node:*'] },
 
