@@ -18,7 +18,7 @@ function start(mysqlUrl: string): NodeProcess {
 test('while it waits for its database', async () => {
   // Nobody listens on a port of the system's own that has never been given a service (tcpmux).
   const server = start('mysql://root@127.0.0.1:1/tidemark');
-  await expect.poll(() => server.lines.at(-1), { timeout: 60_000 }).toContain('waiting for truth');
+  await expect.poll(() => server.lines.at(-1)).toContain('waiting for truth');
   server.child.kill('SIGTERM');
   expect(await server.exit).toBe(143);
   expect(server.lines.at(-1)).toContain('"msg":"stopping at once"');
@@ -40,7 +40,7 @@ test('while another node migrates: the next start does what was left', async () 
   };
 
   const stopped = start(database.url);
-  await expect.poll(waiting, { timeout: 60_000 }).toEqual([{ waiting: 1 }]);
+  await expect.poll(waiting).toEqual([{ waiting: 1 }]);
   stopped.child.kill('SIGINT');
   expect(await stopped.exit).toBe(130);
   await other.query('DO RELEASE_LOCK(?)', [lock]);
