@@ -50,9 +50,11 @@ export class StateWatch {
 
   /** Everybody is compared now. One who asks while that is under way gets another round. */
   #hurry(): void {
+    // Not put off by whoever asks once more: those who ask all the time would get no round at all.
+    const isDue = this.#mustHurry || this.#isHurried || this.#cancel === null;
     this.#mustHurry = true;
-    if (this.#isHurried || this.#cancel === null) return;
-    this.#cancel();
+    if (isDue) return;
+    this.#cancel?.();
     this.#schedule();
   }
 
