@@ -4,6 +4,7 @@ const BUILDS = ['test/integration/services/build-interleavings.test.ts'];
 const INTERLEAVINGS = ['test/integration/services/interleavings.test.ts'];
 const SOLE = ['test/unit/sole-node.test.ts'];
 const CLAIMED = ['test/unit/state/claimed-state.test.ts'];
+const LOST_HINTS = ['test/integration/gateway-lost-hints.test.ts'];
 const GATEWAY = ['test/integration/gateway-interleavings.test.ts'];
 
 /** ARCHITECTURE, flows: builds, the outbox, large conversations, live registration, reconcile, the only node. */
@@ -312,5 +313,23 @@ export const PLANTED_SERVICE_GUARDS: readonly PlantedFault[] = [
     find: 'await Promise.all(calls.map(({ user }) => state.drop(user)));',
     replace: '',
     tests: CLAIMED,
+  },
+  {
+    name: 'guard: who says again and again that wake-ups were lost puts the comparison off each time',
+    rule: 'SY4',
+    file: 'src/gateway/state-watch.ts',
+    find: 'const isDue = this.#mustHurry || this.#isHurried',
+    replace: 'const isDue = this.#isHurried',
+    tests: LOST_HINTS,
+    title: 'again and again',
+  },
+  {
+    name: 'guard: who begins to listen does not look for what a node kept to itself that took itself to be alone',
+    rule: 'SY4',
+    file: 'src/state/redis/wakeup.ts',
+    find: '      clock.after(LOOK_AFTER_MS, lookForMissed);',
+    replace: '',
+    tests: LOST_HINTS,
+    title: 'who did not listen',
   },
 ];

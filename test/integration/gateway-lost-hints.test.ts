@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openGatewayBench } from '../support/gateway-bench.ts';
+import { createHandClock } from '../support/hand-clock.ts';
 import { MemoryFences } from '../support/memory-fences.ts';
 import { openRedisNode } from '../support/redis-node.ts';
 import { startRedis } from '../support/redis.ts';
@@ -32,6 +33,20 @@ test('[SY4] wake-ups were lost, and it is known: everybody is compared at once a
   for (const socket of sockets) expect(await socket.next('delta')).toMatchObject({ total: 3 });
 });
 
+test('[SY4] wake-ups are lost again and again: who says so all the time does not put the comparison off', async () => {
+  const clock = createHandClock();
+  const bench = await openGatewayBench({ clock, settings: { heartbeatMs: HEARTBEAT_MS } });
+  await bench.accept({ type: 'conversation.created', conv: 'c', members: ['ann', 'bob'] });
+  const { socket } = await bench.connect('ann', 'phone');
+  bench.wakeup.isLosing = true;
+  await bench.say('c', 'bob', 3);
+  for (let i = 0; i < 10; i++) {
+    bench.gateway.listener.missed?.();
+    await clock.pass(100);
+  }
+  await expect.poll(() => socket.log.filter(({ t }) => t === 'delta')).toMatchObject([{ total: 3 }]);
+});
+
 test('[SY4] Redis: who did not listen for a moment is told so; what could not be published is said again', async () => {
   const redis = await startRedis();
   const fences = new MemoryFences();
@@ -50,10 +65,11 @@ test('[SY4] Redis: who did not listen for a moment is told so; what could not be
   });
   await near.wakeup.publishMissing(['ann']);
   await expect.poll(() => missing).toEqual(['ann']);
-  expect(missed).toBe(0);
-  await redis.admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-  // Both channels of the node.
+  // On both channels of the node, since others may have kept something to themselves when it began to listen.
   await expect.poll(() => missed).toBe(2);
+  await redis.admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  // At once, and once more for that reason.
+  await expect.poll(() => missed).toBeGreaterThanOrEqual(6);
   await redis.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   await near.wakeup.publishMissing(['bob']);
   await expect.poll(() => missing).toContain('bob');
